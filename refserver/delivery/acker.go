@@ -1,0 +1,272 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"ackmark/refserver/wire"
+)
+
+// flushAtOnce is how many conversations have their acks written side by side.
+const flushAtOnce = 8
+
+// acker gathers acks and writes those of a moment with one command per
+// conversation. What it holds may be lost in a crash: the messages are then
+// delivered again, never lost.
+type acker struct {
+	s     *Service
+	every time.Duration
+	wake  chan struct{} // capacity 1: something is dirty
+
+	mu       sync.Mutex
+	dirty    map[*conversation]*ackSet
+	flushing map[*conversation]*ackSet
+}
+
+// ackSet is the acks of one conversation that wait to be written.
+type ackSet struct {
+	cursors map[string]uint64 // group: user → cursor
+	upTo    uint64            // inbox
+	ids     map[uint64]struct{}
+	written []func(error) // called once written, or with why not
+}
+
+func newAcker(s *Service) *acker {
+	every := s.cfg.AckJoin
+	if s.cfg.AckFlush > 0 {
+		every = s.cfg.AckFlush
+	}
+	return &acker{
+		s: s, every: every, wake: make(chan struct{}, 1),
+		dirty: make(map[*conversation]*ackSet), flushing: make(map[*conversation]*ackSet),
+	}
+}
+
+// add notes that user has everything up to a seq. written, unless nil, is
+// called once that is stored.
+func (a *acker) add(c *conversation, user string, upTo uint64, written func(error)) {
+	a.mu.Lock()
+	set := a.setLocked(c)
+	if c.kind == wire.KindInbox {
+		set.upTo = max(set.upTo, upTo)
+	} else {
+		set.cursors[user] = max(set.cursors[user], upTo)
+	}
+	if written != nil {
+		set.written = append(set.written, written)
+	}
+	a.mu.Unlock()
+	a.signal()
+}
+
+// addIDs notes acks by id in an inbox.
+func (a *acker) addIDs(c *conversation, ids []uint64, written func(error)) {
+	a.mu.Lock()
+	set := a.setLocked(c)
+	if set.ids == nil {
+		set.ids = make(map[uint64]struct{}, len(ids))
+	}
+	for _, id := range ids {
+		set.ids[id] = struct{}{}
+	}
+	if written != nil {
+		set.written = append(set.written, written)
+	}
+	a.mu.Unlock()
+	a.signal()
+}
+
+func (a *acker) setLocked(c *conversation) *ackSet {
+	set := a.dirty[c]
+	if set == nil {
+		set = &ackSet{}
+		if c.kind == wire.KindGroup {
+			set.cursors = make(map[string]uint64)
+		}
+		a.dirty[c] = set
+	}
+	return set
+}
+
+func (a *acker) signal() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// cursor returns the newest cursor of a user that is not known to be stored
+// yet, 0 when there is none.
+func (a *acker) cursor(c *conversation, user string) (cursor uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, sets := range []map[*conversation]*ackSet{a.dirty, a.flushing} {
+		if set := sets[c]; set != nil {
+			cursor = max(cursor, set.cursors[user], set.upTo)
+		}
+	}
+	return cursor
+}
+
+// waiting says whether acks of a conversation are not stored yet.
+func (a *acker) waiting(c *conversation) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.dirty[c] != nil || a.flushing[c] != nil
+}
+
+// reset drops what waits: it belongs to an epoch that has ended.
+func (a *acker) reset() {
+	a.mu.Lock()
+	old := a.dirty
+	a.dirty = make(map[*conversation]*ackSet)
+	a.mu.Unlock()
+	for _, set := range old {
+		set.tell(wire.Faultf(wire.CodeUnavailable, "the store restarted before the ack was stored"))
+	}
+}
+
+// run writes acks until ctx ends. Between two rounds acks gather for AckJoin,
+// or AckFlush when that is set.
+func (a *acker) run(ctx context.Context) {
+	gather := time.NewTimer(a.every)
+	gather.Stop()
+	defer gather.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.wake:
+		}
+		gather.Reset(a.every)
+		select {
+		case <-ctx.Done():
+			return
+		case <-gather.C:
+		}
+		_ = a.flush(ctx)
+	}
+}
+
+// drain writes what is left.
+func (a *acker) drain(ctx context.Context) error {
+	var err error
+	for {
+		a.mu.Lock()
+		left, busy := len(a.dirty), len(a.flushing)
+		a.mu.Unlock()
+		if left == 0 && busy == 0 {
+			return nil
+		}
+		if left > 0 {
+			err = a.flush(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			if err == nil {
+				err = ctx.Err()
+			}
+			return err
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// flush writes everything that waits, one command per conversation. What
+// can't be written stays, to be tried again in the next round.
+func (a *acker) flush(ctx context.Context) error {
+	a.mu.Lock()
+	if len(a.flushing) > 0 { // the loop is at it, drain waits for it
+		a.mu.Unlock()
+		return nil
+	}
+	a.flushing, a.dirty = a.dirty, a.flushing
+	batch := make([]*conversation, 0, len(a.flushing))
+	for c := range a.flushing {
+		batch = append(batch, c)
+	}
+	a.mu.Unlock()
+
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, flushAtOnce)
+	errs := make([]error, len(batch))
+	for i, c := range batch {
+		slots <- struct{}{}
+		wg.Go(func() {
+			errs[i] = a.write(ctx, c, a.flushing[c])
+			<-slots
+		})
+	}
+	wg.Wait()
+
+	var failed error
+	a.mu.Lock()
+	for i, c := range batch {
+		set := a.flushing[c]
+		if errs[i] != nil {
+			failed = errs[i]
+			if a.s.current(c) {
+				a.setLocked(c).merge(set)
+			}
+		}
+		delete(a.flushing, c)
+	}
+	a.mu.Unlock()
+	if failed != nil {
+		a.s.log.Warn("acks could not be stored, they are tried again", "error", failed)
+		a.signal()
+	}
+	return failed
+}
+
+func (a *acker) write(ctx context.Context, c *conversation, set *ackSet) error {
+	var err error
+	if c.kind == wire.KindInbox {
+		ids := make([]uint64, 0, len(set.ids))
+		for id := range set.ids {
+			ids = append(ids, id)
+		}
+		err = a.s.store.Remove(ctx, c.name, c.epoch, set.upTo, ids)
+		if err == nil {
+			c.mu.Lock()
+			c.first = max(c.first, set.upTo+1)
+			c.mu.Unlock()
+		}
+	} else {
+		moves := make([]Move, 0, len(set.cursors))
+		for user, upTo := range set.cursors {
+			moves = append(moves, Move{User: user, UpTo: upTo})
+		}
+		err = a.s.store.Move(ctx, c.name, c.epoch, moves)
+		if err == nil {
+			a.s.stats.cursorsMoved.Add(uint64(len(moves)))
+			c.mu.Lock()
+			c.trimDirty = true
+			c.mu.Unlock()
+		}
+	}
+	set.tell(err)
+	return err
+}
+
+func (set *ackSet) tell(err error) {
+	for _, f := range set.written {
+		f(err)
+	}
+	set.written = nil
+}
+
+// merge takes over what another set could not write.
+func (set *ackSet) merge(old *ackSet) {
+	set.upTo = max(set.upTo, old.upTo)
+	for user, cursor := range old.cursors {
+		set.cursors[user] = max(set.cursors[user], cursor)
+	}
+	for id := range old.ids {
+		if set.ids == nil {
+			set.ids = make(map[uint64]struct{})
+		}
+		set.ids[id] = struct{}{}
+	}
+}

@@ -1,0 +1,123 @@
+package delivery
+
+import (
+	"context"
+
+	"ackmark/refserver/push"
+	"ackmark/refserver/wire"
+)
+
+// pageBytes bounds the records in one page.
+const pageBytes = 1 << 20
+
+// page is one page before it is encoded: the frame without its messages, and
+// these as they are stored.
+type page struct {
+	frame   wire.Page
+	seqs    []uint64
+	records [][]byte
+}
+
+// Pull answers one page over HTTP.
+func (s *Service) Pull(ctx context.Context, user string, r *wire.PageRequest) (*wire.Page, error) {
+	c, err := s.openFor(ctx, user, r.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	var cursor uint64
+	if c.kind == wire.KindGroup {
+		if cursor, err = s.store.Cursor(ctx, c.name, user); err != nil {
+			return nil, err
+		}
+	}
+	if r.Ack && r.After > 0 {
+		ack := &wire.Ack{Conversation: r.Conversation, Epoch: r.Epoch, UpTo: r.After}
+		if ack.Epoch == 0 {
+			ack.Epoch = c.epoch
+		}
+		if _, err := s.Ack(ctx, user, ack); err != nil {
+			return nil, err
+		}
+	}
+	p, err := s.page(ctx, c, user, s.cursorOf(c, user, cursor), r)
+	if err != nil {
+		return nil, err
+	}
+	return p.decoded()
+}
+
+func (ss *Session) page(ctx context.Context, r *wire.PageRequest) error {
+	ms := ss.membership(r.Conversation)
+	if ms.member == nil {
+		return wire.Faultf(wire.CodeNotMember, "%q is not a conversation of this user; pages come from its groups and its own inbox", r.Conversation)
+	}
+	epoch := r.Epoch
+	if epoch == 0 {
+		epoch = ms.conv.epoch
+	}
+	if r.Ack && r.After > 0 {
+		ss.ack(&wire.AckView{Conversation: []byte(r.Conversation), Epoch: epoch, UpTo: r.After})
+	}
+	cursor, _, _ := ms.member.Status()
+	p, err := ss.s.page(ctx, ms.conv, ss.user, cursor, r)
+	if err != nil {
+		return err
+	}
+	b, err := ss.conn.EncodePage(&p.frame, p.seqs, p.records)
+	if err != nil {
+		return err
+	}
+	_ = ms.member.Page(b, p.frame.UpTo, p.frame.More) // fails only on a connection that is ending
+	return nil
+}
+
+// page reads what a request asks for. A user's own messages are left out; the
+// page's range covers them.
+func (s *Service) page(ctx context.Context, c *conversation, user string, cursor uint64, r *wire.PageRequest) (*page, error) {
+	limit := int(r.Limit)
+	if limit <= 0 {
+		limit = s.cfg.Page
+	}
+	limit = min(limit, s.cfg.MaxPage)
+	after := min(r.After, c.room.Head())
+	if r.Epoch != 0 && r.Epoch != c.epoch {
+		after = min(after, c.base)
+	}
+	p := &page{frame: wire.Page{Ref: r.Ref, Conversation: c.name, Epoch: c.epoch}}
+	c.mu.Lock()
+	first := c.first
+	c.mu.Unlock()
+	if after+1 < first { // trimmed: acked by everybody, or past the retention limit
+		after, p.frame.Truncated = first-1, cursor < first-1
+	}
+	msgs, upTo, err := s.read(ctx, c, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	if c.kind == wire.KindGroup && len(msgs) > 0 && msgs[0].Seq > after+1 { // trimmed since
+		after = msgs[0].Seq - 1
+		p.frame.Truncated = p.frame.Truncated || cursor < after
+	}
+	p.frame.After = after
+	size := 0
+	for i := range msgs {
+		m := &msgs[i]
+		if size += len(m.Record); size > pageBytes && i > 0 {
+			upTo = msgs[i-1].Seq
+			break
+		}
+		if m.Sender != user {
+			p.seqs = append(p.seqs, m.Seq)
+			p.records = append(p.records, m.Record)
+		}
+	}
+	p.frame.UpTo, p.frame.Head = upTo, max(upTo, c.room.Head())
+	p.frame.More = upTo < p.frame.Head
+	s.stats.pages.Add(1)
+	s.stats.paged.Add(uint64(len(p.seqs)))
+	return p, nil
+}
+
+func (p *page) decoded() (*wire.Page, error) {
+	return push.DecodedPage(&p.frame, p.seqs, p.records)
+}

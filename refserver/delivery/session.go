@@ -1,0 +1,190 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"ackmark/refserver/push"
+	"ackmark/refserver/wire"
+)
+
+// Session is one connection's part in its user's conversations.
+type Session struct {
+	s        *Service
+	conn     *push.Conn
+	user     string
+	inFlight atomic.Int64 // sends that wait for the store
+
+	mu      sync.RWMutex
+	members map[string]membership // by conversation
+	closed  bool
+}
+
+type membership struct {
+	conv   *conversation
+	member *push.Member
+}
+
+func (ss *Session) lookup(conversation string) *push.Member {
+	return ss.membership(conversation).member
+}
+
+func (ss *Session) membership(conversation string) membership {
+	ss.mu.RLock()
+	defer ss.mu.RUnlock()
+	return ss.members[conversation]
+}
+
+// Close takes the session out of its rooms. The cursors that its acks moved
+// are written by the service.
+func (ss *Session) Close() {
+	ss.mu.Lock()
+	members := ss.members
+	ss.members, ss.closed = nil, true
+	ss.mu.Unlock()
+	for _, m := range members {
+		m.member.Leave()
+	}
+}
+
+// Handle takes one frame of the client. A request that fails is answered with
+// an error frame; a returned error ends the connection. Sends and acks never
+// wait for the store here: their answers come later.
+func (ss *Session) Handle(ctx context.Context, v *wire.View) error {
+	switch v.Kind {
+	case wire.FrameSend:
+		ss.send(ctx, &v.Send)
+	case wire.FrameAck:
+		ss.ack(&v.Ack)
+	default:
+		f, err := v.Frame()
+		if err != nil {
+			return wire.Faultf(wire.CodeBadRequest, "malformed %v frame: %v", v.Kind, err)
+		}
+		return ss.request(ctx, v.Kind, f)
+	}
+	return nil
+}
+
+func (ss *Session) request(ctx context.Context, kind wire.FrameKind, f *wire.Frame) error {
+	answer, ref, err := &wire.Frame{}, uint64(0), error(nil)
+	switch kind {
+	case wire.FramePageRequest:
+		ref = f.PageRequest.Ref
+		if err = ss.page(ctx, f.PageRequest); err == nil {
+			return nil // the room has queued it, in order with the deliveries
+		}
+	case wire.FrameCountsRequest:
+		ref = f.CountsRequest.Ref
+		answer.Counts, err = ss.s.Counts(ctx, ss.user, f.CountsRequest)
+	case wire.FrameFriendsRequest:
+		ref = f.FriendsRequest.Ref
+		answer.Friends, err = ss.s.Friends(ctx, ss.user, f.FriendsRequest)
+	case wire.FrameOpen:
+		ref = f.Open.Ref
+		answer.Conversation, err = ss.setOpen(ref, f.Open.Conversation, true)
+	case wire.FrameClose:
+		ref = f.Close.Ref
+		answer.Conversation, err = ss.setOpen(ref, f.Close.Conversation, false)
+	case wire.FrameHello:
+		return wire.Faultf(wire.CodeBadRequest, "hello was sent already; connect again to resume elsewhere")
+	default:
+		return wire.Faultf(wire.CodeBadRequest, "a client doesn't send %v frames", kind)
+	}
+	if err != nil {
+		ss.fail(ref, wire.AsFault(err))
+		return nil
+	}
+	_ = ss.conn.Send(answer) // fails only on a connection that is ending
+	return nil
+}
+
+func (ss *Session) fail(ref uint64, f *wire.Fault) {
+	_ = ss.conn.Send(&wire.Frame{Error: f.Frame(ref)})
+}
+
+func (ss *Session) send(ctx context.Context, v *wire.SendView) {
+	if n := ss.inFlight.Add(1); n > int64(ss.s.cfg.MaxInFlight) {
+		ss.inFlight.Add(-1)
+		ss.s.stats.failed.Add(1)
+		ss.fail(v.Ref, wire.Faultf(wire.CodeOverloaded, "%d sends of this connection wait for their answers already; send again after one has come", n-1))
+		return
+	}
+	p := &pending{ref: v.Ref, session: ss, origin: ss.conn}
+	if err := ss.s.append(ctx, ss.user, string(v.To), string(v.ClientMsgID), string(v.Body), p); err != nil {
+		ss.inFlight.Add(-1)
+		f := wire.AsFault(err)
+		if f.Code.Retryable() {
+			ss.s.stats.failed.Add(1)
+		} else {
+			ss.s.stats.refused.Add(1)
+		}
+		ss.fail(v.Ref, f)
+	}
+}
+
+// ack moves this node's cursor at once and the stored one with the others of
+// the moment. Only an ack with a ref is answered.
+func (ss *Session) ack(v *wire.AckView) {
+	ss.s.stats.ackRequests.Add(1)
+	ms := ss.membership(string(v.Conversation))
+	if ms.member == nil {
+		ss.fail(v.Ref, &wire.Fault{Code: wire.CodeNotMember, Conversation: string(v.Conversation),
+			Message: "not a conversation of this user; acks go to its groups and its own inbox"})
+		return
+	}
+	if err := checkAck(ms.conv, v.UpTo, v.IDs); err != nil {
+		ss.fail(v.Ref, wire.AsFault(err))
+		return
+	}
+	if v.Epoch != ms.conv.epoch {
+		ss.s.stats.acksIgnored.Add(1)
+		ss.acked(v.Ref, ms)
+		return
+	}
+	var written func(error)
+	if ref := v.Ref; ref != 0 && ss.s.cfg.AckFlush <= 0 {
+		written = func(err error) {
+			if err != nil {
+				ss.fail(ref, wire.AsFault(err))
+				return
+			}
+			ss.acked(ref, ms)
+		}
+	}
+	if len(v.IDs) > 0 {
+		ms.member.AckIDs(v.IDs)
+		ss.s.acks.addIDs(ms.conv, v.IDs, written)
+	} else if cursor, moved := ms.member.Ack(v.UpTo); moved {
+		ss.s.acks.add(ms.conv, ss.user, cursor, written)
+	} else {
+		ss.s.stats.acksIgnored.Add(1)
+		written = nil
+	}
+	if written == nil {
+		ss.acked(v.Ref, ms)
+	}
+}
+
+func (ss *Session) acked(ref uint64, ms membership) {
+	if ref == 0 {
+		return
+	}
+	cursor, _, _ := ms.member.Status()
+	_ = ss.conn.Send(&wire.Frame{AckResult: &wire.AckResult{
+		Ref: ref, Conversation: ms.conv.name, Epoch: ms.conv.epoch, Cursor: cursor,
+	}})
+}
+
+func (ss *Session) setOpen(ref uint64, name string, open bool) (*wire.Conversation, error) {
+	ms := ss.membership(name)
+	if ms.member == nil {
+		return nil, wire.Faultf(wire.CodeNotMember, "%q is not a conversation of this user", name)
+	}
+	ms.member.SetOpen(open)
+	cursor, head, state := ms.member.Status()
+	answer := ms.conv.state(cursor, head, state)
+	answer.Ref = ref
+	return answer, nil
+}

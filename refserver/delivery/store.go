@@ -1,0 +1,115 @@
+package delivery
+
+import (
+	"context"
+	"time"
+)
+
+// Append is one message to be stored. The caller fills the first part; the
+// store fills the second and hands the whole to Sink.Appended.
+type Append struct {
+	Conversation string // "g:ID" or "u:ID"
+	Sender       string
+	ClientMsgID  string
+	Record       []byte    // wire.AppendRecord; the store keeps it until Appended
+	Deadline     time.Time // the store retries until then, and answers unavailable after it
+
+	Seq       uint64
+	Epoch     uint64
+	Duplicate bool  // this (sender, client_msg_id) was stored before; Seq is the first one's
+	OwnGap    bool  // group: the sender's cursor stood right before Seq and moved onto it
+	Err       error // a *wire.Fault: not_member, no_such_group, no_such_user, not_friend, unavailable
+
+	// Reply belongs to the caller and is not touched by the store.
+	Reply any
+}
+
+// Sink receives what the store reports. Calls for one conversation come one
+// after the other, in the order of the log; the sink must not block.
+type Sink interface {
+	// Appended gives back a batch that shared one round trip, in order.
+	Appended(batch []*Append)
+	// EpochChanged tells that the store may have lost its tail: everything
+	// remembered about conversations is void.
+	EpochChanged(epoch uint64)
+}
+
+// Log is the state of one conversation's log.
+type Log struct {
+	Epoch uint64
+	Base  uint64 // head when the epoch began
+	Head  uint64 // seq of the newest message, 0 when there never was one
+	First uint64 // seq of the oldest message still stored, Head+1 when none is
+	Size  uint64 // messages stored (XLEN)
+}
+
+// Entry is one stored message.
+type Entry struct {
+	Seq    uint64
+	Record []byte
+}
+
+// Membership is one group of a user, with the user's cursor in it.
+type Membership struct {
+	Conversation string
+	Cursor       uint64
+	Epoch        uint64 // that Cursor belongs to
+}
+
+// Move is one member's cursor on its way to UpTo.
+type Move struct {
+	User string
+	UpTo uint64
+}
+
+// Trimmed says what a trim did.
+type Trimmed struct {
+	First     uint64 // oldest seq that is still stored, Head+1 when none is
+	Removed   uint64 // entries removed
+	Truncated uint64 // of these, past the slowest member because of the retention limit
+}
+
+// Store is what the designs need of a store. All errors are *wire.Fault.
+// Every operation that speaks of seqs is bound to the epoch it was issued in:
+// on a store that restarted it fails and EpochChanged follows, it never
+// touches the new history under the old name.
+type Store interface {
+	// Append queues a message: one Redis command each, one round trip for all
+	// that wait at the moment. It answers overloaded at once when the queue is
+	// full; every other answer goes to the Sink.
+	Append(a *Append) error
+
+	// Open reads a conversation's state, and marks its base in a new epoch.
+	// A group without members is no_such_group.
+	Open(ctx context.Context, conversation string) (Log, error)
+
+	// Read returns up to limit entries with seq > after, oldest first; with
+	// epoch other than the store's it fails with unavailable.
+	Read(ctx context.Context, conversation string, epoch, after uint64, limit int) ([]Entry, error)
+
+	// Login returns the groups of a user with its cursors; no_such_user when
+	// the user was never created.
+	Login(ctx context.Context, user string) ([]Membership, error)
+
+	// Cursor returns one member's cursor; not_member when it isn't one.
+	Cursor(ctx context.Context, group, user string) (uint64, error)
+
+	// Move moves cursors of one group forward: one command for all of them.
+	// Cursors never go back, never past the head; non-members are skipped.
+	Move(ctx context.Context, group string, epoch uint64, moves []Move) error
+
+	// Remove acks in an inbox: everything up to upTo, or exactly ids.
+	Remove(ctx context.Context, inbox string, epoch, upTo uint64, ids []uint64) error
+
+	// Trim removes what every member of a group has acked, and what exceeds
+	// retention entries (0 = no limit).
+	Trim(ctx context.Context, group string, epoch uint64, retention int) (Trimmed, error)
+
+	CreateUsers(ctx context.Context, users []string) error
+	// AddMembers adds members at the head; those who are members stay where they are.
+	AddMembers(ctx context.Context, group string, members []string) (added int, err error)
+	RemoveMembers(ctx context.Context, group string, members []string) (removed int, err error)
+	AddFriends(ctx context.Context, user string, friends []string) (added int, err error)
+	// Friends lists a user's friends in byte order after a name; more says whether others follow.
+	Friends(ctx context.Context, user, after string, limit int) (friends []string, more bool, err error)
+}
