@@ -912,7 +912,7 @@ type PageRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	Conversation  string                 `protobuf:"bytes,2,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"` // epoch of after; 0 or another epoch than the server's: the page starts after min(after, base)
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"` // epoch of after; in another epoch than the server's the page starts after min(after, base); 0: the server's
 	After         uint64                 `protobuf:"varint,4,opt,name=after,proto3" json:"after,omitempty"` // last seq that the client has
 	Limit         uint32                 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"` // most messages in the page; 0 = the server's default
 	Ack           bool                   `protobuf:"varint,6,opt,name=ack,proto3" json:"ack,omitempty"`     // the request also acks everything up to after (next page is the ack)
