@@ -1,0 +1,226 @@
+package profiles
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Setting is one variant of a profile, ready to run.
+type Setting struct {
+	Name     string // the variant's name; the profile's name where it has no variants
+	Profile  *Profile
+	Expect   []string // what the variant expects, as ParseThreshold texts
+	Warnings []string // possible but doubtful: POS: what; what would be right
+}
+
+// Source is a profile as it was written: checked, with the positions that
+// later problems refer to.
+type Source struct {
+	file     string
+	yaml     []byte
+	schema   *schema
+	base     *values
+	variants []variant
+}
+
+type variant struct {
+	name   string
+	at     Pos
+	set    settings
+	expect []string
+	broken bool // only while Parse collects problems
+}
+
+// Parse reads and checks a profile. The error is Problems: everything that is
+// wrong with it, in any of its variants. file is used in messages only.
+func Parse(file string, b []byte) (*Source, error) {
+	r := &reader{schema: newSchema(), file: file, layer: layerFile}
+	s := &Source{file: file, yaml: slices.Clone(b), schema: r.schema, base: newValues()}
+	body := r.document(b)
+	if body == nil {
+		return nil, r.problems.asError()
+	}
+	entries, ok := mapping(body)
+	if !ok {
+		r.problem(r.pos(body.GetToken()), "begin with profile: "+Version, "a profile is a section, this is %s", nodeKind(body))
+		return nil, r.problems.asError()
+	}
+	r.section(r.schema.top, entries, s.base)
+	r.required(r.schema.top, s.base, Pos{File: file, Line: 1, Col: 1})
+	s.readVariants(r)
+	_, problems := s.resolve(nil)
+	if err := append(r.problems, problems...).asError(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Source) readVariants(r *reader) {
+	list, _ := s.base.set["variants"].value.([]element)
+	seen := map[string]Pos{}
+	for _, e := range list {
+		v := variant{at: e.at, broken: e.broken}
+		v.name, _ = e.values.set["variants[].name"].value.(string)
+		v.set, _ = e.values.set["variants[].set"].value.(settings)
+		v.expect, _ = e.values.set["variants[].expect"].value.([]string)
+		at := e.values.set["variants[].name"].at
+		switch first, twice := seen[v.name]; {
+		case at.Line == 0: // missing or broken: reported already
+		case v.name == "" || len([]rune(v.name)) > maxName || strings.ContainsAny(v.name, "\n\t"):
+			r.problem(at, fmt.Sprintf("1 to %d characters in one line", maxName), "%q can't name a variant", v.name)
+		case twice:
+			r.problem(at, fmt.Sprintf("a name of its own; the first is in line %d", first.Line), "two variants are called %q", v.name)
+		default:
+			seen[v.name] = at
+		}
+		s.variants = append(s.variants, v)
+	}
+}
+
+// File is the name that Parse was given.
+func (s *Source) File() string { return s.file }
+
+// YAML is the text as it was written, comments included.
+func (s *Source) YAML() []byte { return slices.Clone(s.yaml) }
+
+// Name is the profile's name.
+func (s *Source) Name() string { n, _ := s.base.set["name"].value.(string); return n }
+
+// About is the profile's description.
+func (s *Source) About() string { a, _ := s.base.set["about"].value.(string); return a }
+
+// Variants lists the variants as they were written; empty if there are none.
+func (s *Source) Variants() []Variant {
+	out := make([]Variant, len(s.variants))
+	for i, v := range s.variants {
+		out[i] = Variant{Name: v.name, Set: map[string]string{}, Expect: slices.Clone(v.expect)}
+		for name, a := range v.set {
+			out[i].Set[name] = s.schema.text(name, a.value)
+		}
+	}
+	return out
+}
+
+// Resolve gives one Setting per variant, or a single one where there are none:
+// the defaults, then the file, then the variant, then sets (each KEY=VALUE, as
+// of --set). The error is Problems; those of a set name the flag.
+func (s *Source) Resolve(sets []string) ([]Setting, error) {
+	out, problems := s.resolve(sets)
+	if err := problems.asError(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *Source) resolve(sets []string) ([]Setting, Problems) {
+	flags, problems := s.readSets(sets)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	variants := s.variants
+	if len(variants) == 0 {
+		variants = []variant{{name: s.Name()}}
+	}
+	found := map[Problem][]string{} // problem → the variants that have it
+	var out []Setting
+	for _, v := range variants {
+		if v.broken {
+			continue
+		}
+		merged := maps.Clone(s.base.set)
+		maps.Copy(merged, v.set)
+		maps.Copy(merged, flags)
+		c := &checker{source: s, set: merged, p: s.build(merged)}
+		c.overridden(v, flags)
+		c.all()
+		for _, p := range c.problems {
+			found[p] = append(found[p], v.name)
+		}
+		out = append(out, Setting{Name: v.name, Profile: c.p, Expect: slices.Clone(v.expect), Warnings: c.warnings})
+	}
+	for p, in := range found {
+		if len(in) < len(variants) {
+			p.What += " (variant " + strings.Join(in, ", ") + ")"
+		}
+		problems = append(problems, p)
+	}
+	return out, problems
+}
+
+// build fills a profile from assignments and defaults.
+func (s *Source) build(set map[string]assigned) *Profile {
+	p := &Profile{Faults: []Fault{}, Thresholds: []string{}}
+	root := reflect.ValueOf(p)
+	for _, k := range s.schema.keys { // optional sections first, so that their defaults are filled in
+		opt := optionalSection(k.Name)
+		if opt == "" {
+			continue
+		}
+		_, written := s.base.sections[opt]
+		if _, assigned := set[k.Name]; written || assigned {
+			f, _ := fieldOf(root, opt, true)
+			if f.IsNil() {
+				f.Set(reflect.New(f.Type().Elem()))
+			}
+		}
+	}
+	defaultsInto(s.schema, "", root, set)
+	if list, ok := set["faults"].value.([]element); ok {
+		p.Faults = s.schema.faultsOf(list)
+	}
+	return p
+}
+
+// readSets reads --set flags.
+func (s *Source) readSets(sets []string) (map[string]assigned, Problems) {
+	out := map[string]assigned{}
+	r := &reader{schema: s.schema, file: s.file, layer: layerFlag}
+	for _, set := range sets {
+		r.flag = "--set " + set
+		at := Pos{Flag: r.flag}
+		name, text, ok := strings.Cut(set, "=")
+		if !ok {
+			r.problem(at, "KEY=VALUE, e.g. --set clients.ack.every=20", "no '='")
+			continue
+		}
+		k, ok := r.settable(name, at)
+		if !ok {
+			continue
+		}
+		var v any
+		switch {
+		case k.Name == "variants" || k.Name == "profile":
+			r.problem(at, "set the keys that differ", "%s can't be set by a flag", name)
+			continue
+		case text == "":
+			r.problem(at, k.wants(), "%s has no value", name)
+			continue
+		case k.Type == TypeChecks && !strings.HasPrefix(text, "["):
+			text = "[" + strconv.Quote(text) + "]" // one statement needs no brackets
+			fallthrough
+		case k.Type == TypeChecks || k.Type == TypeList:
+			node := r.document([]byte(text))
+			if node == nil {
+				continue
+			}
+			v, ok = r.value(k, name, at, node)
+		case k.Type == TypePlanned:
+			r.planned(name, at)
+			continue
+		default:
+			var err *ValueError
+			if v, err = k.parse(text); err != nil {
+				r.problem(at, err.Right, "%s: %s", name, err.What)
+				continue
+			}
+		}
+		if ok {
+			out[name] = assigned{value: v, at: at, layer: layerFlag}
+		}
+	}
+	return out, r.problems
+}
