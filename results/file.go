@@ -1,0 +1,185 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// FileName is what a result file is called inside its directory.
+const FileName = "result.json"
+
+// maxFile bounds what Read loads; a result of a day is a few MB.
+const maxFile = 1 << 30
+
+// Write stores the result as indented JSON, so that a reader finds either the
+// whole file or what was there before: it writes a temporary file beside it,
+// syncs, renames, and syncs the directory. The directory must exist.
+func Write(path string, r *Result) error {
+	b, err := Encode(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := writeAtomic(path, b); err != nil {
+		return explainWrite(path, int64(len(b)), err)
+	}
+	return nil
+}
+
+func writeAtomic(path string, b []byte) (err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(b); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes the rename itself survive a power cut. File systems that can't
+// sync a directory say so by EINVAL.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// explainWrite says what would be right. The path errors of package os name
+// the temporary file, which nobody asked for.
+func explainWrite(path string, size int64, err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		hint = fmt.Sprintf("the disk is full: %d KiB are needed; free some, or choose another directory with --out", size/1024+1)
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "the directory doesn't exist"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		hint = "the directory isn't writable; choose another with --out"
+	default:
+		return fmt.Errorf("writing result %s: %w", path, err)
+	}
+	return &writeError{text: fmt.Sprintf("writing result %s: %s", path, hint), cause: err}
+}
+
+type writeError struct {
+	text  string
+	cause error
+}
+
+func (e *writeError) Error() string { return e.text }
+func (e *writeError) Unwrap() error { return e.cause }
+
+// Read loads a result file, or FileName inside a directory.
+func Read(path string) (*Result, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		path = filepath.Join(path, FileName)
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading result: %w", err)
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("reading result %s: it has %d MiB, a result has at most %d", path, info.Size()>>20, maxFile>>20)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading result: %w", err)
+	}
+	r, err := Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading result %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Encode returns the JSON of a valid result, see Validate.
+func Encode(r *Result) ([]byte, error) {
+	c := r.normalized()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	b, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding result: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// Decode reads the JSON of a result: the format named by its schema id and
+// none else, without unknown keys, and valid.
+func Decode(b []byte) (*Result, error) {
+	var head struct {
+		Schema *string `json:"schema"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, explainJSON(b, err)
+	}
+	switch {
+	case head.Schema == nil:
+		return nil, fmt.Errorf("no \"schema\": not a result of loadgen (expected %q)", SchemaV1)
+	case *head.Schema != SchemaV1:
+		return nil, fmt.Errorf("schema %q is not known; this version reads %q", *head.Schema, SchemaV1)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	var r Result
+	if err := d.Decode(&r); err != nil {
+		return nil, explainJSON(b, err)
+	}
+	out := r.normalized()
+	if err := out.Validate(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func explainJSON(b []byte, err error) error {
+	offset := int64(-1)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case len(bytes.TrimSpace(b)) == 0:
+		return errors.New("the file is empty")
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	}
+	if offset < 0 || offset > int64(len(b)) {
+		return fmt.Errorf("not a result: %w", err)
+	}
+	before := b[:offset]
+	return fmt.Errorf("line %d: not a result: %w", bytes.Count(before, []byte("\n"))+1, err)
+}

@@ -1,0 +1,195 @@
+package results
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// judgeRun holds one run against the rules: is the measurement to be trusted
+// (measuring.md, 19 and 27), and do the invariants hold (26).
+func judgeRun(run *Run, conditions []Condition, rules Rules) Verdict {
+	j := &runJudge{run: run, limits: rules.Limits}
+	j.missing(conditions, rules.Required)
+	j.reconcile()
+	j.replay()
+	j.lag(conditions)
+	j.starved()
+	j.achieved()
+	for _, c := range conditions {
+		if x, ok := run.Value(c.Metric.Name); ok && c.guarantee() && !c.Met(x) {
+			j.add(Reason{Kind: ReasonInvariant, Metric: c.Metric.Name, Value: Number(x), Limit: Number(c.Limit),
+				Text: fmt.Sprintf("%s is %s, %s", c.Metric.Name, FormatValue(c.Metric.Unit, x), c.must())})
+		}
+	}
+	return verdictOf(j.reasons)
+}
+
+type runJudge struct {
+	run     *Run
+	limits  Limits
+	reasons []Reason
+}
+
+func (j *runJudge) add(r Reason) {
+	r.Variant, r.Repeat = j.run.Variant, j.run.Repeat
+	j.reasons = append(j.reasons, r)
+}
+
+// warn is idempotent, since a result may be judged again.
+func (j *runJudge) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(j.run.Warnings, text) {
+		j.run.Warnings = append(j.run.Warnings, text)
+	}
+}
+
+func (j *runJudge) missing(conditions []Condition, required []string) {
+	names := slices.Clone(required)
+	for _, c := range conditions {
+		if c.Metric.Name == "acked_not_received" && c.Source == FromInvariant && j.run.Audit.Reduced {
+			continue
+		}
+		if !slices.Contains(names, c.Metric.Name) {
+			names = append(names, c.Metric.Name)
+		}
+	}
+	for _, name := range names {
+		base, stat, dotted := strings.Cut(name, ".")
+		h, have := j.run.Histograms[base]
+		if dotted && stat == "count" && have && h.Count == 0 {
+			j.add(Reason{Kind: ReasonMissing, Metric: name, Text: spoken(name) + " has no value: nothing was recorded"})
+			continue
+		}
+		if _, ok := j.run.Value(name); ok {
+			continue
+		}
+		said := spoken(name)
+		text := said + " is missing"
+		switch {
+		case dotted && have && h.Count == 0:
+			text = said + " has no value: nothing was recorded"
+		case dotted && have:
+			text = fmt.Sprintf("%s has no value: it lies among the %d values above the histogram's range", said, h.Overflow)
+		case j.run.has(name):
+			text = said + " has no value"
+		}
+		j.add(Reason{Kind: ReasonMissing, Metric: name, Text: text})
+	}
+}
+
+// reconcile compares what was counted twice: by generator and server or Redis,
+// and by audit and metrics.
+func (j *runJudge) reconcile() {
+	for _, c := range j.run.Health.Reconciliations {
+		if c.OK() {
+			continue
+		}
+		text := fmt.Sprintf("%s: the generator counted %s, %s %s", c.What, FormatValue("", c.Ours), c.Other, FormatValue("", c.Theirs))
+		if c.Tolerance > 0 {
+			text += fmt.Sprintf(" (tolerance %s)", percent(c.Tolerance*100))
+		}
+		j.add(Reason{Kind: ReasonReconcile, Value: Number(c.Ours), Limit: Number(c.Theirs), Text: text})
+	}
+	counts := j.run.Audit.counts()
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if x, ok := j.run.Metrics.Get(name); ok && x != float64(counts[name]) {
+			j.add(Reason{Kind: ReasonReconcile, Metric: name, Value: Number(x), Limit: Number(float64(counts[name])),
+				Text: fmt.Sprintf("%s: the metric says %s, the audit %d", name, FormatValue("", x), counts[name])})
+		}
+	}
+	// A send without an answer may arrive and isn't expected to.
+	a := j.run.Audit
+	found := a.Deliveries + a.Pending + a.Lost
+	if found < a.Expected || (found > a.Expected && a.Unknown == 0 && !a.Reduced) {
+		j.add(Reason{Kind: ReasonReconcile, Metric: "expected_deliveries", Value: Number(float64(found)), Limit: Number(float64(a.Expected)),
+			Text: fmt.Sprintf("delivered, pending and lost add up to %d, expected are %d", found, a.Expected)})
+	}
+}
+
+// replay holds ack requests against the exact check, which is a rule, and the
+// closed form, which is a warning.
+func (j *runJudge) replay() {
+	a := j.run.Acks
+	if e := a.ReplayedError; e != nil && a.Replayed != nil && math.Abs(*e) > j.limits.ReplayError {
+		j.add(Reason{Kind: ReasonReplay, Metric: "ack_requests_replayed_error", Value: e, Limit: Number(j.limits.ReplayError),
+			Text: fmt.Sprintf("ack requests: %d measured, %d replayed over the recorded arrivals, off by %s (limit %s)",
+				a.Requests, *a.Replayed, percent(*e*100), percent(j.limits.ReplayError*100))})
+	}
+	if e := a.PredictedError; e != nil && math.Abs(*e) > j.limits.ClosedFormError && j.run.MeasuredSeconds() >= j.limits.ClosedFormSeconds {
+		j.warn("ack requests are off by %s from the closed form (limit %s over %g s or more)",
+			percent(*e*100), percent(j.limits.ClosedFormError*100), j.limits.ClosedFormSeconds)
+	}
+}
+
+// lag holds schedule lag against every percentile that is printed, like
+// against like.
+func (j *runJudge) lag(conditions []Condition) {
+	lag := j.run.Histograms["schedule_lag"]
+	for _, base := range []string{"live", "send"} {
+		h, ok := j.run.Histograms[base]
+		if !ok {
+			continue
+		}
+		for _, stat := range []string{"p50", "p90", "p99", "p999", "max"} {
+			name := base + "." + stat
+			asked := slices.ContainsFunc(conditions, func(c Condition) bool { return c.Metric.Name == name })
+			if (stat == "p90" || stat == "max") && !asked {
+				continue // not printed
+			}
+			x, ok1 := lag.Statistic(stat)
+			y, ok2 := h.Statistic(stat)
+			if ok1 && ok2 {
+				j.large("schedule_lag."+stat, "schedule lag "+statTitle(stat), x, name, y)
+			}
+		}
+	}
+}
+
+// large adds a reason when the generator's own delay x is a large part of y.
+func (j *runJudge) large(metric, what string, x float64, name string, y float64) {
+	limit := j.limits.LagShare * y
+	switch {
+	case x <= limit:
+	case x <= j.limits.LagFloorUs:
+		j.warn("%s is %s against %s for %s: small, but much of that figure", what,
+			FormatValue(Microseconds, x), FormatValue(Microseconds, y), spoken(name))
+	default:
+		j.add(Reason{Kind: ReasonHealth, Metric: metric, Value: Number(x), Limit: Number(max(limit, j.limits.LagFloorUs)),
+			Text: fmt.Sprintf("%s is %s against %s for %s: the generator's own lateness may be at most %s of it", what,
+				FormatValue(Microseconds, x), FormatValue(Microseconds, y), spoken(name), percent(j.limits.LagShare*100))})
+	}
+}
+
+func (j *runJudge) starved() {
+	h := j.run.Health
+	if h.GeneratorCPUCores != nil && h.GeneratorCores != nil && *h.GeneratorCPUCores > j.limits.CPUShare*(*h.GeneratorCores) {
+		j.add(Reason{Kind: ReasonHealth, Value: h.GeneratorCPUCores, Limit: Number(j.limits.CPUShare * *h.GeneratorCores),
+			Text: fmt.Sprintf("the generator used %s of its %s cores, limit %s", significant(*h.GeneratorCPUCores, 3),
+				significant(*h.GeneratorCores, 3), percent(j.limits.CPUShare*100))})
+	}
+	live := j.run.Histograms["live"]
+	if h.GCPauseMaxUs != nil && live.P999 != nil {
+		j.large("", "the generator's longest GC pause", *h.GCPauseMaxUs, "live.p999", float64(*live.P999))
+	}
+	if h.RunQueueMeanUs != nil && live.P50 != nil {
+		j.large("", "the generator's mean wait for a core", *h.RunQueueMeanUs, "live.p50", float64(*live.P50))
+	}
+}
+
+// achieved adds what the system refused: that load was offered all right.
+func (j *runJudge) achieved() {
+	got, ok := j.run.Metrics.Get("achieved_percent")
+	if !ok {
+		return
+	}
+	share := got
+	if a := j.run.Audit; a.Sends > 0 {
+		share += 100 * float64(a.Refused) / float64(a.Sends)
+	}
+	if share < j.limits.AchievedPercent {
+		j.add(Reason{Kind: ReasonHealth, Metric: "achieved_percent", Value: Number(got), Limit: Number(j.limits.AchievedPercent),
+			Text: fmt.Sprintf("%s of the offered load left, must be at least %s", FormatValue("percent", got), FormatValue("percent", j.limits.AchievedPercent))})
+	}
+}

@@ -1,0 +1,224 @@
+package results
+
+import (
+	"slices"
+	"strings"
+)
+
+// Class decides how a metric is compared (measuring.md, 24–26).
+type Class string
+
+// The classes.
+const (
+	Invariant     Class = "invariant" // no tolerance, no statistics
+	Deterministic Class = "count"     // determined by profile and seed: 1–2 %
+	Timing        Class = "timing"    // depends on the machine
+)
+
+// Better is the direction in which a metric improves.
+type Better string
+
+// The directions.
+const (
+	Lower   Better = "lower"
+	Higher  Better = "higher"
+	Neither Better = "none"
+)
+
+// Metric is one row of the registry.
+type Metric struct {
+	Name   string
+	Title  string // short column title, without unit
+	Unit   string // "", "/s", "us", "bytes", "percent", "ratio"
+	Class  Class
+	Better Better
+	Help   string
+
+	// byPolicy: of class count where the number of ack requests is determined,
+	// that is under the ack policies each and count.
+	byPolicy bool
+}
+
+// HistogramMetric is one histogram of the registry; its figures are named
+// NAME.STATISTIC, as in live.p99.
+type HistogramMetric struct {
+	Name  string
+	Title string
+	Help  string
+}
+
+// Metrics returns the registry in the order in which a reader looks for things:
+// correctness, load, acks, costs, memory, wire, health.
+func Metrics() []Metric {
+	return []Metric{
+		{Name: "lost", Title: "lost", Class: Invariant, Better: Lower, Help: "expected deliveries that neither arrived nor are pending in the store"},
+		{Name: "shown_twice", Title: "shown twice", Class: Invariant, Better: Lower, Help: "redeliveries that got past the client's dedup"},
+		{Name: "out_of_order", Title: "out of order", Class: Invariant, Better: Lower, Help: "deliveries shown after a later message of the same conversation"},
+		{Name: "acked_not_received", Title: "acked, not received", Class: Invariant, Better: Lower, Help: "deliveries covered by a cursor that the client never received"},
+
+		{Name: "sends", Title: "sends", Class: Deterministic, Better: Neither, Help: "messages sent in the whole run, resends not among them"},
+		{Name: "deliveries", Title: "deliveries", Class: Deterministic, Better: Higher, Help: "messages reaching a recipient for the first time, whole run"},
+		{Name: "expected_deliveries", Title: "expected deliveries", Class: Deterministic, Better: Neither, Help: "accepted messages × their recipients, whole run"},
+		{Name: "deliveries_per_s", Title: "deliveries/s", Unit: "/s", Class: Timing, Better: Higher, Help: "deliveries per second of the measured phase, by time of arrival"},
+		{Name: "offered_per_s", Title: "offered", Unit: "/s", Class: Deterministic, Better: Neither, Help: "messages per second that the schedule holds"},
+		{Name: "achieved_percent", Title: "achieved", Unit: "percent", Class: Timing, Better: Higher, Help: "sends that left, of those that the schedule holds"},
+		{Name: "late_sends_percent", Title: "late sends", Unit: "percent", Class: Timing, Better: Lower, Help: "sends that left later than the generator's stated tolerance"},
+		{Name: "pending", Title: "pending", Class: Timing, Better: Lower, Help: "deliveries still in the store when the drain ended"},
+		{Name: "unknown", Title: "unknown", Class: Timing, Better: Lower, Help: "sends whose answer never came, retries included"},
+		{Name: "refused", Title: "refused", Class: Timing, Better: Lower, Help: "sends answered with an error"},
+		{Name: "redelivered", Title: "redelivered", Class: Timing, Better: Lower, Help: "arrivals of a message that had arrived before"},
+		{Name: "retransmitted", Title: "retransmitted", Class: Timing, Better: Lower, Help: "deliveries that the server pushed again"},
+
+		{Name: "ack_requests", Title: "ack requests", Class: Timing, byPolicy: true, Better: Lower, Help: "frames or HTTP requests that carry acks, in the measured phase"},
+		{Name: "ack_requests_per_s", Title: "ack requests/s", Unit: "/s", Class: Timing, byPolicy: true, Better: Lower, Help: "ack requests per second of the measured phase"},
+		{Name: "ack_requests_replayed", Title: "replayed", Class: Timing, byPolicy: true, Better: Neither, Help: "ack requests of the policy replayed over the recorded arrivals"},
+		{Name: "ack_requests_replayed_error", Title: "replay error", Unit: "ratio", Class: Timing, Better: Neither, Help: "measured ÷ replayed ack requests − 1"},
+		{Name: "ack_requests_predicted_per_s", Title: "predicted", Unit: "/s", Class: Deterministic, Better: Neither, Help: "closed form: deliveries/s ÷ mean batch"},
+		{Name: "ack_requests_predicted_error", Title: "closed-form error", Unit: "ratio", Class: Timing, Better: Neither, Help: "measured ÷ predicted ack requests − 1"},
+		{Name: "acks_reduction", Title: "reduction", Unit: "ratio", Class: Timing, byPolicy: true, Better: Higher, Help: "deliveries ÷ ack requests"},
+		{Name: "ack_requests_per_delivery", Title: "ack requests per delivery", Class: Timing, byPolicy: true, Better: Lower, Help: "ack requests ÷ deliveries"},
+		{Name: "unacked_window_mean", Title: "unacked window", Class: Timing, Better: Lower, Help: "mean deliveries received but not yet acked per recipient: what a crash makes the server deliver again"},
+		{Name: "unacked_window_max", Title: "unacked window, max", Class: Timing, Better: Lower, Help: "greatest unacked window of one recipient"},
+
+		{Name: "redis_commands_per_delivery", Title: "Redis commands per delivery", Class: Timing, Better: Lower, Help: "commands that the server issued ÷ deliveries"},
+		{Name: "cursor_commands_per_delivery", Title: "cursor commands per delivery", Class: Timing, Better: Lower, Help: "of these, the ones that move cursors"},
+		{Name: "redis_commands_per_send", Title: "Redis commands per send", Class: Deterministic, Better: Lower, Help: "commands that store a send ÷ sends"},
+		{Name: "log_reads", Title: "log reads", Class: Timing, Better: Lower, Help: "reads of a group's log or of an inbox"},
+		{Name: "trimmed", Title: "trimmed", Class: Timing, Better: Neither, Help: "messages trimmed from logs"},
+		{Name: "pull_now", Title: "pull now", Class: Timing, Better: Lower, Help: "times that a slow client was told to pull"},
+		{Name: "server_cpu_us_per_delivery", Title: "server CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the server process per delivery"},
+		{Name: "redis_cpu_us_per_delivery", Title: "Redis CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the Redis process per delivery"},
+		{Name: "generator_cpu_us_per_delivery", Title: "generator CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the load generator per delivery"},
+		{Name: "server_rss_bytes", Title: "server RSS", Unit: "bytes", Class: Timing, Better: Lower, Help: "greatest resident memory of the server"},
+		{Name: "redis_rss_bytes", Title: "Redis RSS", Unit: "bytes", Class: Timing, Better: Lower, Help: "greatest resident memory of Redis"},
+		{Name: "generator_rss_bytes", Title: "generator RSS", Unit: "bytes", Class: Timing, Better: Lower, Help: "greatest resident memory of the load generator"},
+
+		{Name: "wire_bytes_per_delivery", Title: "wire bytes per delivery", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes both ways between clients and server ÷ deliveries"},
+		{Name: "wire_bytes_in", Title: "wire bytes in", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes that clients received"},
+		{Name: "wire_bytes_out", Title: "wire bytes out", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes that clients sent"},
+		{Name: "writes_per_delivery", Title: "writes per delivery", Class: Timing, Better: Lower, Help: "socket writes of the server ÷ deliveries; below 1 where messages are joined"},
+	}
+}
+
+// Histograms returns the registry's histograms.
+func Histograms() []HistogramMetric {
+	return []HistogramMetric{
+		{"send", "send", "send to answer, from the intended time"},
+		{"send_service", "send, service", "send to answer, from the time it left"},
+		{"live", "live", "send to delivery of pushed messages, from the intended time"},
+		{"live_service", "live, service", "send to delivery of pushed messages, from the time it left"},
+		{"fanout_first", "first recipient", "intended time to the first recipient of a message"},
+		{"fanout_median", "median recipient", "intended time to the median recipient of a message"},
+		{"fanout_last", "last recipient", "intended time to the last recipient of a message"},
+		{"ack_delay", "ack delay", "delivery to the ack request that covers it"},
+		{"schedule_lag", "schedule lag", "intended time to the time it left: the generator's own lateness"},
+		{"offline_age", "age when pulled", "intended time to the arrival in a page"},
+		{"page", "page", "one offline pull"},
+		{"sync", "sync", "login to the last page acked"},
+		{"connect", "connect", "dial to welcome"},
+	}
+}
+
+// Lookup returns the registry's entry for a metric name; NAME.STATISTIC of a
+// histogram is a metric of class timing.
+func Lookup(name string) (Metric, bool) {
+	if base, stat, dotted := strings.Cut(name, "."); dotted {
+		return lookupStatistic(base, stat)
+	}
+	all := Metrics()
+	if i := slices.IndexFunc(all, func(m Metric) bool { return m.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return Metric{}, false
+}
+
+func lookupStatistic(base, stat string) (Metric, bool) {
+	if stat == "p99.9" {
+		stat = "p999"
+	}
+	if !slices.Contains(Statistics(), stat) {
+		return Metric{}, false
+	}
+	for _, h := range Histograms() {
+		if h.Name != base {
+			continue
+		}
+		m := Metric{
+			Name: base + "." + stat, Title: h.Title + " " + statTitle(stat), Unit: Microseconds,
+			Class: Timing, Better: Lower, Help: statTitle(stat) + " of: " + h.Help,
+		}
+		if stat == "count" {
+			m.Unit, m.Better = "", Neither
+		}
+		return m, true
+	}
+	return Metric{}, false
+}
+
+func statTitle(stat string) string {
+	if stat == "p999" {
+		return "p99.9"
+	}
+	return stat
+}
+
+// ClassUnder returns the class of a metric under an ack policy: the number of
+// ack requests is determined by profile and seed under each and count, and
+// moved by timing under the others (measuring.md, 25).
+func (m Metric) ClassUnder(ackPolicy string) Class {
+	if m.byPolicy && (ackPolicy == "each" || ackPolicy == "count") {
+		return Deterministic
+	}
+	return m.Class
+}
+
+// MetricNames returns every name that a threshold may use, sorted; for
+// messages that suggest what was meant.
+func MetricNames() []string {
+	var names []string
+	for _, m := range Metrics() {
+		names = append(names, m.Name)
+	}
+	for _, h := range Histograms() {
+		for _, s := range Statistics() {
+			names = append(names, h.Name+"."+s)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Value returns a metric of the run in the registry's unit; false when it is
+// null, missing, or the figure of an empty histogram.
+func (r *Run) Value(name string) (float64, bool) {
+	if base, stat, dotted := strings.Cut(name, "."); dotted {
+		h, ok := r.Histograms[base]
+		if !ok {
+			return 0, false
+		}
+		return h.Statistic(stat)
+	}
+	return r.Metrics.Get(name)
+}
+
+// has tells whether the run names the metric, be it null.
+func (r *Run) has(name string) bool {
+	if base, _, dotted := strings.Cut(name, "."); dotted {
+		_, ok := r.Histograms[base]
+		return ok
+	}
+	_, ok := r.Metrics[name]
+	return ok
+}
+
+// allMetrics returns the registry with the figures of its histograms.
+func allMetrics() []Metric {
+	out := Metrics()
+	for _, h := range Histograms() {
+		for _, s := range Statistics() {
+			m, _ := lookupStatistic(h.Name, s)
+			out = append(out, m)
+		}
+	}
+	return out
+}

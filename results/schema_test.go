@@ -1,0 +1,147 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("v1.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func minimal() *Result {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	r := &Result{Schema: SchemaV1, Started: at, Ended: at, Environment: FingerprintFrom(Facts{})}
+	Judge(r, Rules{Limits: DefaultLimits()})
+	return r
+}
+
+func TestSchemaAcceptsWhatIsWritten(t *testing.T) {
+	complete, rules := storm(t)
+	complete.Runs[0].Audit.Examples = []AuditSample{{"lost", "message 3 to user 7"}}
+	complete.Runs[1].Histograms["live"] = histogramOf(t) // empty: null figures, and reasons
+	complete.Runs[2].Histograms["page"] = histogramOf(t, 5, 80, 12_000)
+	Judge(complete, rules)
+	schema := compileSchema(t)
+	for name, r := range map[string]*Result{"complete": complete, "minimal": minimal(), "one bare run": {
+		Schema: SchemaV1, Environment: FingerprintFrom(Facts{}), Runs: []Run{{Variant: "each", Repeat: 1}}}} {
+		t.Run(name, func(t *testing.T) {
+			b, err := Encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(doc); err != nil {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
+}
+
+func TestSchemaRefuses(t *testing.T) {
+	schema := compileSchema(t)
+	for name, change := range map[string]func(doc map[string]any){
+		"an unknown key":   func(d map[string]any) { d["extra"] = 1 },
+		"a missing key":    func(d map[string]any) { delete(d, "runs") },
+		"another version":  func(d map[string]any) { d["schema"] = "ackmark/result/v2" },
+		"a status unknown": func(d map[string]any) { d["verdict"].(map[string]any)["status"] = "fine" },
+		"null for a list":  func(d map[string]any) { d["servers"] = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := Encode(minimal())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var doc map[string]any
+			if err := json.Unmarshal(b, &doc); err != nil {
+				t.Fatal(err)
+			}
+			change(doc)
+			if schema.Validate(doc) == nil {
+				t.Fatal("accepted")
+			}
+		})
+	}
+}
+
+// TestSchemaHasEveryField walks the Go types and the schema side by side.
+func TestSchemaHasEveryField(t *testing.T) {
+	var root map[string]any
+	if err := json.Unmarshal(Schema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	defs := root["$defs"].(map[string]any)
+	visited := map[string]bool{}
+	var walk func(where string, typ reflect.Type, s map[string]any)
+	walk = func(where string, typ reflect.Type, s map[string]any) {
+		if ref, ok := s["$ref"].(string); ok {
+			name := strings.TrimPrefix(ref, "#/$defs/")
+			visited[name] = true
+			s = defs[name].(map[string]any)
+		}
+		switch typ.Kind() {
+		case reflect.Pointer:
+			kinds, _ := s["type"].([]any)
+			if !slices.Contains(kinds, any("null")) {
+				t.Errorf("%s may be null in Go, not in the schema", where)
+			}
+		case reflect.Slice:
+			walk(where+"[]", typ.Elem(), s["items"].(map[string]any))
+		case reflect.Map:
+			walk(where+"{}", typ.Elem(), s["additionalProperties"].(map[string]any))
+		case reflect.Struct:
+			if typ == reflect.TypeFor[time.Time]() {
+				return
+			}
+			if s["additionalProperties"] != false {
+				t.Errorf("%s: additionalProperties is not false", where)
+			}
+			properties, required := s["properties"].(map[string]any), s["required"].([]any)
+			for _, f := range reflect.VisibleFields(typ) {
+				name := f.Tag.Get("json")
+				p, ok := properties[name].(map[string]any)
+				if !ok {
+					t.Errorf("%s.%s is not in the schema", where, name)
+					continue
+				}
+				if !slices.Contains(required, any(name)) {
+					t.Errorf("%s.%s is not required", where, name)
+				}
+				walk(where+"."+name, f.Type, p)
+			}
+			if n := len(reflect.VisibleFields(typ)); len(properties) != n || len(required) != n {
+				t.Errorf("%s: %d properties, %d required, %d Go fields", where, len(properties), len(required), n)
+			}
+		}
+	}
+	walk("result", reflect.TypeFor[Result](), root)
+	for name := range defs {
+		if !visited[name] {
+			t.Errorf("$defs/%s is not used", name)
+		}
+	}
+}
