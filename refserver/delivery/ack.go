@@ -38,7 +38,7 @@ func (s *Service) ack(ctx context.Context, user string, a *wire.Ack, answer func
 	if err != nil {
 		return err
 	}
-	if err := checkAck(c, a.UpTo, a.Ids); err != nil {
+	if err := checkAck(c, a.Epoch, a.UpTo, a.Ids); err != nil {
 		return err
 	}
 	result := &wire.AckResult{Ref: a.Ref, Conversation: c.name, Epoch: c.epoch}
@@ -81,8 +81,10 @@ func (s *Service) ack(ctx context.Context, user string, a *wire.Ack, answer func
 	return nil
 }
 
-func checkAck(c *conversation, upTo uint64, ids []uint64) error {
+func checkAck(c *conversation, epoch, upTo uint64, ids []uint64) error {
 	switch {
+	case epoch == 0:
+		return wire.Faultf(wire.CodeBadRequest, "an ack needs the epoch that its seqs belong to; deliveries, pages and hello name it")
 	case len(ids) > 0 && c.kind == wire.KindGroup:
 		return wire.Faultf(wire.CodeUnsupported, "%s is acked cumulatively (one cursor per member); send up_to, not ids", c.name)
 	case len(ids) > 0 && upTo > 0:

@@ -197,6 +197,7 @@ func TestBadAcks(t *testing.T) {
 		{"no such group", "a", &wire.Ack{Conversation: "g:9", Epoch: 1, UpTo: 1}, wire.CodeNoSuchGroup},
 		{"another's inbox", "a", &wire.Ack{Conversation: "u:b", Epoch: 1, UpTo: 1}, wire.CodeNotMember},
 		{"nonsense", "a", &wire.Ack{Conversation: "x", Epoch: 1, UpTo: 1}, wire.CodeBadRequest},
+		{"no epoch", "a", &wire.Ack{Conversation: "g:1", UpTo: 1}, wire.CodeBadRequest},
 		{"nothing", "a", &wire.Ack{Conversation: "g:1", Epoch: 1}, wire.CodeBadRequest},
 		{"ids in a group", "a", &wire.Ack{Conversation: "g:1", Epoch: 1, Ids: []uint64{1}}, wire.CodeUnsupported},
 		{"both", "a", &wire.Ack{Conversation: "u:a", Epoch: 1, UpTo: 1, Ids: []uint64{1}}, wire.CodeBadRequest},

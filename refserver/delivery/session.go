@@ -134,7 +134,7 @@ func (ss *Session) ack(v *wire.AckView) {
 			Message: "not a conversation of this user; acks go to its groups and its own inbox"})
 		return
 	}
-	if err := checkAck(ms.conv, v.UpTo, v.IDs); err != nil {
+	if err := checkAck(ms.conv, v.Epoch, v.UpTo, v.IDs); err != nil {
 		ss.fail(v.Ref, wire.AsFault(err))
 		return
 	}
