@@ -1,0 +1,209 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Device is one user's device. Start it, Send through it, Close it. Its
+// methods are safe for concurrent use.
+type Device struct {
+	*Fleet
+	id Identity
+
+	ready chan struct{} // closed by the first welcome
+	done  chan struct{} // closed when run has returned
+	stop  context.CancelFunc
+	timed sync.WaitGroup // the armed or running timer
+
+	mu      sync.Mutex // guards all below; never held during I/O
+	sess    Session    // nil while there is no connection
+	up      bool       // welcomed on sess
+	closing bool
+	fatal   error // why connecting again is useless
+	cause   error // why the last connection ended, or wasn't made
+
+	byName map[string]*conversation
+	all    []*conversation
+	ref    uint64          // of the last request
+	sends  []*sending      // without an answer, by ref
+	queue  []*conversation // waiting for their turn to be pulled
+	pulls  int             // being pulled
+	sync   Sync
+	synced bool
+
+	unacked int // deliveries, over all conversations
+
+	timer   *time.Timer
+	timerAt time.Duration // when it fires; 0 = it doesn't
+	rng     *rand.Rand
+
+	stats Stats
+}
+
+// Stats counts what a device did since it was made.
+type Stats struct {
+	Deliveries   uint64 // received, pushed and paged
+	Redelivered  uint64 // of these, known already
+	AckRequests  uint64 // frames of their own
+	CarriedAcks  uint64 // on page requests
+	PageRequests uint64
+	Resends      uint64 // attempts after the first
+	Reconnects   uint64
+	NotHeld      uint64 // behind a gap and over the limit; pulled later
+	BytesRead    uint64
+	BytesWritten uint64
+	Unacked      int // deliveries now
+	Unanswered   int // sends now
+	Pulling      int // conversations now, waiting ones included
+}
+
+// Device makes a device. It does nothing before Start.
+func (f *Fleet) Device(id Identity) *Device {
+	return &Device{
+		Fleet:  f,
+		id:     id,
+		ready:  make(chan struct{}),
+		done:   make(chan struct{}),
+		byName: make(map[string]*conversation, 1),
+		rng:    rand.New(rand.NewPCG(f.cfg.Seed, uint64(id.Index))),
+	}
+}
+
+// Start connects and returns when the server has welcomed the device. It keeps
+// trying until ctx ends or the server refuses for good; then the device is
+// done. ctx bounds only the start. Start is called once.
+func (d *Device) Start(ctx context.Context) error {
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	d.mu.Lock()
+	if d.closing || d.stop != nil {
+		d.mu.Unlock()
+		stop()
+		return fmt.Errorf("device %s: started twice, or after it was closed", d.id.User)
+	}
+	d.stop = stop
+	d.mu.Unlock()
+	go d.run(life)
+	select {
+	case <-d.ready:
+		return nil
+	case <-d.done:
+	case <-ctx.Done():
+		d.Crash()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	why := d.cause
+	if d.fatal != nil {
+		why = d.fatal
+	}
+	if why == nil {
+		why = ctx.Err()
+	}
+	return fmt.Errorf("device %s: connect: %w", d.id.User, why)
+}
+
+// Close acks what is unacked, waits until that is on the wire, and leaves in
+// order. What arrives after the last ack isn't taken in any more. The error
+// says that something didn't get through before ctx ended, or that there was
+// no connection to ack on.
+func (d *Device) Close(ctx context.Context) error {
+	d.mu.Lock()
+	first := !d.closing
+	if first && d.sess != nil && d.up {
+		d.flushAll(d.cfg.Clock())
+	}
+	sess, left := d.shut()
+	d.mu.Unlock()
+	var err error
+	switch {
+	case sess != nil:
+		err = sess.Close(ctx)
+	case left > 0:
+		err = errors.New("closed while there was no connection")
+	}
+	d.join()
+	if err == nil && left > 0 {
+		err = errors.New("the connection had not been welcomed")
+	}
+	if err != nil && first {
+		return fmt.Errorf("device %s: close with %d deliveries unacked: %w", d.id.User, left, err)
+	}
+	return nil
+}
+
+// Crash ends the device as a power cut would: nothing is flushed.
+func (d *Device) Crash() {
+	d.mu.Lock()
+	sess, _ := d.shut()
+	d.mu.Unlock()
+	if sess != nil {
+		sess.Abort()
+	}
+	d.join()
+}
+
+// Drop breaks the connection, as a network does; the device reconnects.
+func (d *Device) Drop() {
+	d.mu.Lock()
+	sess := d.sess
+	d.mu.Unlock()
+	if sess != nil {
+		sess.Abort()
+	}
+}
+
+// Done is closed when the device has ended: closed, crashed, or refused for good.
+func (d *Device) Done() <-chan struct{} { return d.done }
+
+// Stats returns the counts so far.
+func (d *Device) Stats() Stats {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.stats
+	s.Unacked = d.unacked
+	s.Unanswered = len(d.sends)
+	s.Pulling = d.pulls + len(d.queue)
+	if d.sess != nil {
+		r, w := d.sess.Bytes()
+		s.BytesRead += r
+		s.BytesWritten += w
+	}
+	return s
+}
+
+// shut takes the device out of service and says what is left unacked.
+func (d *Device) shut() (Session, int) {
+	if !d.closing {
+		d.closing = true
+		d.stopTimer()
+		if d.stop == nil { // never started: nobody else will
+			close(d.done)
+		}
+	}
+	left := 0
+	if !d.up {
+		left = d.unacked
+	}
+	return d.sess, left
+}
+
+// join waits for everything that the device started. Sends without an answer
+// end as unknown.
+func (d *Device) join() {
+	d.mu.Lock()
+	stop := d.stop
+	d.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	<-d.done
+	d.timed.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.giveUpSends(d.cfg.Clock())
+}

@@ -1,0 +1,75 @@
+package client
+
+import (
+	"fmt"
+
+	"ackmark/refserver/wire"
+)
+
+// dispatch decodes one frame and hands it to the Handler.
+func (s *wsSession) dispatch(payload []byte) error {
+	if err := s.view.Decode(payload); err != nil {
+		return err
+	}
+	switch s.view.Kind {
+	case wire.FrameDeliver:
+		s.h.OnDelivery(s.now, (*Delivery)(&s.view.Deliver))
+		return nil
+	case wire.FrameSendResult:
+		r := &s.view.SendResult
+		s.h.OnAnswer(s.now, &Answer{
+			Ref: r.Ref, Conversation: r.Conversation, Epoch: r.Epoch, Seq: r.Seq, Duplicate: r.Duplicate, Offline: r.Offline,
+		})
+		return nil
+	case wire.FramePage:
+		s.page(&s.view.Page)
+		return nil
+	}
+	f, err := s.view.Frame()
+	if err != nil {
+		return err
+	}
+	switch s.view.Kind {
+	case wire.FrameWelcome:
+		s.welcome(f.Welcome)
+	case wire.FramePullNow:
+		p := f.PullNow
+		s.h.OnPullNow(s.now, &PullNow{Conversation: []byte(p.Conversation), Epoch: p.Epoch, Head: p.Head})
+	case wire.FrameError:
+		e := f.Error
+		s.h.OnFault(s.now, &Fault{Ref: e.Ref, Code: e.Code, Message: e.Message, Conversation: e.Conversation, Retryable: e.Retryable})
+	case wire.FrameAckResult, wire.FrameCounts, wire.FrameFriends, wire.FrameConversation:
+		// answers to requests that a device doesn't make
+	default:
+		return wire.Faultf(wire.CodeBadRequest, "a server doesn't send frame %v", s.view.Kind)
+	}
+	return nil
+}
+
+func (s *wsSession) page(p *wire.PageView) {
+	s.h.OnPage(s.now, &Page{
+		Ref: p.Ref, Conversation: p.Conversation, Epoch: p.Epoch, After: p.After, UpTo: p.UpTo, Head: p.Head,
+		More: p.More, Truncated: p.Truncated, Count: p.Count,
+		Messages: func(yield func(*Delivery) error) error {
+			err := p.Messages(func(m *wire.DeliverView) error { return yield((*Delivery)(m)) })
+			if err != nil {
+				return fmt.Errorf("page after %d: %w", p.After, err)
+			}
+			return nil
+		},
+	})
+}
+
+func (s *wsSession) welcome(w *wire.Welcome) {
+	out := Welcome{Window: int(w.Window), Conversations: make([]Standing, 0, len(w.Conversations))}
+	for _, c := range w.Conversations {
+		out.Conversations = append(out.Conversations, Standing{
+			Conversation: c.Conversation, Epoch: c.Epoch, Cursor: c.Cursor, Head: c.Head, Base: c.Base,
+			CountOnly: c.State == stateCountOnly,
+		})
+	}
+	s.h.OnWelcome(s.now, &out)
+}
+
+// stateCountOnly is the state of a closed conversation.
+const stateCountOnly = "count-only"

@@ -1,0 +1,264 @@
+package client
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ackmark/loadgen/client/ackpolicy"
+	"ackmark/refserver/wire"
+)
+
+// stream is a connection that yields deliveries without end and takes anything.
+type stream struct {
+	net.Conn
+	record, buf []byte
+	seq         uint64
+	per         int // deliveries per read
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	if s.seq == 0 {
+		b, err := wire.AppendFrame(nil, welcome(standing(1, 0, 0, 0)))
+		if err != nil {
+			return 0, err
+		}
+		s.seq++
+		return copy(p, wire.AppendMessage(nil, 2, b)), nil
+	}
+	s.buf = s.buf[:0]
+	for range s.per {
+		s.buf = wire.AppendDeliverMessage(s.buf, room, 1, s.seq, s.record)
+		s.seq++
+	}
+	if len(s.buf) > len(p) {
+		return 0, io.ErrShortBuffer
+	}
+	return copy(p, s.buf), nil
+}
+
+func (s *stream) Write(p []byte) (int, error)      { return len(p), nil }
+func (s *stream) Close() error                     { return nil }
+func (s *stream) SetWriteDeadline(time.Time) error { return nil }
+
+// receiving returns a step that takes in one delivery, and the counting device.
+func receiving(t testing.TB, p ackpolicy.Policy, body, per int) (func(), *Device) {
+	t.Helper()
+	start := time.Now()
+	clock := func() time.Duration { return time.Since(start) }
+	w := &WebSocket{Clock: clock, ReadBuffer: 4096}
+	f, err := NewFleet(Config{Driver: w, Clock: clock, Ack: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := f.Device(Identity{})
+	text := make([]byte, body)
+	for i := range text {
+		text[i] = 'a'
+	}
+	s := w.session(&stream{record: wire.AppendRecord(nil, "bob", "r1.0.1", string(text), 1), per: per}, new(counter), link{d})
+	d.sess = s
+	step := func() {
+		_, b, err := s.reader.Next()
+		if err == nil {
+			err = s.dispatch(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	step() // welcome
+	t.Cleanup(func() { close(d.done); d.shutForTest() })
+	return step, d
+}
+
+func (d *Device) shutForTest() {
+	d.mu.Lock()
+	d.closing = true
+	d.stopTimer()
+	d.mu.Unlock()
+	d.timed.Wait()
+}
+
+func TestReceivingAllocatesNothing(t *testing.T) {
+	for _, p := range []ackpolicy.Policy{
+		{Kind: ackpolicy.Each},
+		{Kind: ackpolicy.Count, Every: 10},
+		{Kind: ackpolicy.CountOrInterval, Every: 10, Interval: 500 * time.Millisecond},
+	} {
+		t.Run(p.Kind.String(), func(t *testing.T) {
+			step, d := receiving(t, p, 200, 5)
+			for range 10_000 { // fills the window of identities
+				step()
+			}
+			if n := testing.AllocsPerRun(5000, step); n != 0 {
+				t.Errorf("%v allocations per delivery", n)
+			}
+			if st := d.Stats(); st.Deliveries < 15_000 || st.Redelivered != 0 || st.AckRequests == 0 {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
+
+func BenchmarkReceive(b *testing.B) {
+	for _, p := range []ackpolicy.Policy{{Kind: ackpolicy.Each}, {Kind: ackpolicy.Count, Every: 10}} {
+		b.Run(fmt.Sprint(p.Kind), func(b *testing.B) {
+			step, _ := receiving(b, p, 200, 10)
+			b.ReportAllocs()
+			for b.Loop() {
+				step()
+			}
+		})
+	}
+}
+
+// replayer feeds a device's arrivals to a replay, as the engine does.
+type replayer struct {
+	Ignore
+	replay ackpolicy.Replay
+	acks   uint64
+	shown  []uint64
+}
+
+func (r *replayer) OnArrival(_ int, a Arrival) { r.replay.Arrive(a.At) }
+func (r *replayer) OnAckSent(int, AckSent)     { r.acks++ }
+func (r *replayer) OnShown(_ int, a Arrival)   { r.shown = append(r.shown, a.Seq) }
+
+// TestDeviceSendsWhatTheReplaySays: over Poisson arrivals, a real timer and a
+// real connection, the ack requests are those of the policy replayed.
+func TestDeviceSendsWhatTheReplaySays(t *testing.T) {
+	for _, p := range []ackpolicy.Policy{
+		{Kind: ackpolicy.Each},
+		{Kind: ackpolicy.Count, Every: 10},
+		{Kind: ackpolicy.Interval, Interval: 500 * time.Millisecond},
+		{Kind: ackpolicy.CountOrInterval, Every: 10, Interval: 500 * time.Millisecond},
+		{Kind: ackpolicy.Count, Every: 10, Idle: 100 * time.Millisecond},
+	} {
+		play(t, Config{Ack: p}, func(s *scene) {
+			r := &replayer{replay: ackpolicy.NewReplay(&p, 0, time.Hour)}
+			s.dev.cfg.Observer = r
+			c := s.enter(standing(1, 0, 0, 0))
+			go func() {
+				for range c.frames {
+				}
+			}()
+			rng := rand.New(rand.NewPCG(1, 1))
+			for seq := uint64(1); seq <= 2000; seq++ {
+				time.Sleep(time.Duration(rng.ExpFloat64() * float64(50*time.Millisecond)))
+				c.put(live(1, seq))
+			}
+			if err := s.dev.Close(s.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r.replay.Close(s.dev.cfg.Clock())
+			if r.acks != r.replay.Acks() || len(r.shown) != 2000 {
+				t.Errorf("%+v: %d ack requests, replayed %d; %d shown", p, r.acks, r.replay.Acks(), len(r.shown))
+			}
+		})
+	}
+}
+
+// TestAnyPathShowsOnceAndInOrder throws pushes in any order, twice or not at
+// all, drops the connection, and answers every pull: each message is shown once,
+// in order, and the cursor never passes what was shown.
+func TestAnyPathShowsOnceAndInOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		resume := rapid.SampledFrom([]Resume{FromCursor, FromWatermark}).Draw(rt, "resume")
+		every := rapid.IntRange(1, 4).Draw(rt, "every")
+		hold := rapid.IntRange(1, 5).Draw(rt, "hold")
+		size := uint64(rapid.IntRange(1, 4).Draw(rt, "page"))
+		steps := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 40).Draw(rt, "steps")
+		r := &replayer{replay: ackpolicy.NewReplay(&ackpolicy.Policy{Kind: ackpolicy.Each}, 0, 1)}
+		cfg := Config{Resume: resume, Hold: hold, Pull: Pulling{Page: int(size)}}
+		cfg.Ack = ackpolicy.Policy{Kind: ackpolicy.Count, Every: every}
+		var wrong string // told outside of the bubble, whose goroutine rapid doesn't know
+		bad := func(format string, args ...any) {
+			if wrong == "" {
+				wrong = fmt.Sprintf(format, args...)
+			}
+		}
+		play(t, cfg, func(s *scene) {
+			s.dev.cfg.Observer = r
+			p := s.enter(standing(1, 0, 0, 0))
+			var head, cursor uint64
+			serve := func() { // everything that the device has asked for
+				for synctest.Wait(); len(p.frames) > 0; synctest.Wait() {
+					f, ok := <-p.frames
+					if !ok {
+						return
+					}
+					ack := uint64(0)
+					switch {
+					case f.Ack != nil:
+						ack = f.Ack.UpTo
+					case f.PageRequest != nil:
+						q := f.PageRequest
+						if q.Ack {
+							ack = q.After
+						}
+						p.put(page(f, 1, q.After, min(q.After+size, head), head))
+					}
+					cursor = max(cursor, ack)
+					if ack > uint64(len(r.shown)) {
+						bad("acked %d with %d shown", ack, len(r.shown))
+					}
+				}
+			}
+			for i, step := range steps {
+				switch {
+				case step <= 4: // a new message, pushed
+					head++
+					p.put(live(1, head))
+				case step == 5: // stored, its push dropped
+					head++
+				case step == 6 && head > 0: // pushed again
+					p.put(live(1, 1+uint64(i)%head))
+				case step == 7:
+					p.put(&wire.Frame{PullNow: &wire.PullNow{Conversation: room, Epoch: 1, Head: head}})
+				case step == 8: // two swapped
+					p.put(live(1, head+2), live(1, head+1))
+					head += 2
+				case step == 9:
+					serve()
+					p.conn.Close()
+					p = <-s.srv.conns
+					hello := p.next().Hello
+					for _, pos := range hello.Resume {
+						cursor = max(cursor, pos.Cursor)
+					}
+					if cursor > uint64(len(r.shown)) {
+						bad("resumed at %d with %d shown", cursor, len(r.shown))
+					}
+					p.put(welcome(standing(1, cursor, head, 0)))
+				}
+				if step%2 == 0 {
+					serve()
+				}
+			}
+			p.put(&wire.Frame{PullNow: &wire.PullNow{Conversation: room, Epoch: 1, Head: head}})
+			serve()
+			if err := s.dev.Close(s.Context()); err != nil {
+				bad("%v", err)
+			}
+			serve()
+			if uint64(len(r.shown)) != head || cursor != head {
+				bad("%d of %d shown, cursor at %d: %v", len(r.shown), head, cursor, r.shown)
+			}
+			for i, seq := range r.shown {
+				if seq != uint64(i+1) {
+					bad("shown %v", r.shown)
+				}
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}

@@ -1,0 +1,14 @@
+// Package ledger audits a run message by message: what was sent, what had to
+// arrive at whom, what did, and what became of the rest.
+//
+// A message is named by its conversation and ordinal, which the schedule gives
+// it and which its client_msg_id carries; so a send that was stored twice, under
+// two seqs, is still one message. Per message the ledger keeps a few dozen
+// bytes, per recipient and conversation a watermark over ordinals and the gaps
+// below it, and nothing per delivery: its memory doesn't grow with a run's
+// length beyond the schedule itself.
+//
+// The package is pure: no clocks, goroutines or sockets. It imports nothing of
+// the project. What the store holds at the end is handed to Audit as a
+// StoreView.
+package ledger
