@@ -40,12 +40,14 @@ func (f *flusher) add(c *Conn) {
 	f.cond.Signal()
 }
 
-// addFrom takes those of conns that are its own.
-func (f *flusher) addFrom(conns []*Conn) {
+// addFrom takes those connections that are its own, in order.
+func (f *flusher) addFrom(lists ...[]*Conn) {
 	f.mu.Lock()
-	for _, c := range conns {
-		if c.flusher == f {
-			f.ready = append(f.ready, c)
+	for _, conns := range lists {
+		for _, c := range conns {
+			if c.flusher == f {
+				f.ready = append(f.ready, c)
+			}
 		}
 	}
 	f.mu.Unlock()

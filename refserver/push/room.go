@@ -55,7 +55,8 @@ type Room struct {
 	head    uint64 // newest seq that was dispatched here
 	members []*Member
 	frames  []encoded // scratch of Deliver
-	wakes   []*Conn   // scratch of Deliver
+	senders []*Conn   // scratch of Deliver: connections with an answer to write, to be woken first
+	wakes   []*Conn   // scratch of Deliver: all others
 }
 
 // Member is one conversation on one connection. Its fields are guarded by the
@@ -189,7 +190,7 @@ func (m *Member) take(run []Message, now time.Time) (n int) {
 	r, c := m.room, m.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wake := false
+	wake, answered := false, false
 	queue := func(b []byte) {
 		c.queue = append(c.queue, b)
 		c.bytes += len(b)
@@ -200,7 +201,7 @@ func (m *Member) take(run []Message, now time.Time) (n int) {
 		if msg.Sender == c.user {
 			if msg.Origin == c && !c.closing && !c.closed {
 				queue(c.form.encodeResult(&msg.Result))
-				msg.answered = true
+				msg.answered, answered = true, true
 			}
 			m.own(msg.Seq)
 			continue
@@ -225,7 +226,10 @@ func (m *Member) take(run []Message, now time.Time) (n int) {
 		c.inFlight++
 		n++
 	}
-	if wake {
+	switch {
+	case wake && answered:
+		r.senders = append(r.senders, c)
+	case wake:
 		r.wakes = append(r.wakes, c)
 	}
 	return n
@@ -260,13 +264,15 @@ func (r *Room) pullNow(form Form) []byte {
 	return b
 }
 
-// wake tells each flusher once of all the connections it has to look at.
+// wake tells each flusher once of all the connections it has to look at. Who
+// waits for an answer doesn't wait for the whole fan-out.
 func (r *Room) wake() {
 	for _, f := range r.hub.flushers {
-		f.addFrom(r.wakes)
+		f.addFrom(r.senders, r.wakes)
 	}
+	clear(r.senders)
 	clear(r.wakes)
-	r.wakes = r.wakes[:0]
+	r.senders, r.wakes = r.senders[:0], r.wakes[:0]
 }
 
 func (msg *Message) answer(r *Room) {
