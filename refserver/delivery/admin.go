@@ -86,7 +86,8 @@ func (ss *Session) leave(name string) {
 	}
 }
 
-// AddFriends makes friends of a user, in both directions.
+// AddFriends puts users on a user's friend list. Where only friends may send
+// direct messages, these may send to it; the other direction is a call of its own.
 func (s *Service) AddFriends(ctx context.Context, user string, friends []string) (added int, err error) {
 	if err := wire.CheckID("user", user); err != nil {
 		return 0, err
