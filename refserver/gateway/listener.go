@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"syscall"
+	"time"
+)
+
+// patient is a listener that outlives moments without resources: a server out
+// of file descriptors has to go on serving those who are connected, and accept
+// again when some have left.
+type patient struct {
+	net.Listener
+	log *slog.Logger
+}
+
+// acceptPause is how long accepting rests when the system has no descriptor left.
+const acceptPause = 50 * time.Millisecond
+
+func (p patient) Accept() (net.Conn, error) {
+	for {
+		c, err := p.Listener.Accept()
+		if err == nil || !passing(err) {
+			return c, err
+		}
+		p.log.Warn("can't accept a connection for the moment", "error", err)
+		time.Sleep(acceptPause)
+	}
+}
+
+// Close may be called more than once.
+func (p patient) Close() error {
+	if err := p.Listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+func passing(err error) bool {
+	for _, e := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
