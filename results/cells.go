@@ -75,5 +75,4 @@ func spreadText(v float64) string { return "±" + fixed(v, 0) + "%" }
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
 
-func padLeft(s string, width int) string  { return strings.Repeat(" ", max(0, width-runes(s))) + s }
-func padRight(s string, width int) string { return s + strings.Repeat(" ", max(0, width-runes(s))) }
+func padLeft(s string, width int) string { return strings.Repeat(" ", max(0, width-runes(s))) + s }

@@ -159,7 +159,7 @@ func (p *program) stop(srv *Server, timeout time.Duration, log *slog.Logger, sig
 		return nil
 	case s := <-signals:
 		cancel()
-		<-stopped
+		_ = <-stopped
 		return &exit{ExitInterrupted, fmt.Errorf("%s while draining: stopped at once", s)}
 	}
 }
