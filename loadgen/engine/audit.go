@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ackmark/loadgen/ledger"
+	"ackmark/loadgen/measure"
+	"ackmark/results"
+)
+
+// settleTimeout is how long the counters may take to say the same as the store,
+// beyond the server's own write-behind: acks are joined, logs are trimmed by a
+// timer.
+const settleTimeout = 3 * time.Second
+
+// account is everything that the audit compares.
+type account struct {
+	report ledger.Report
+	held   map[int]holding
+	page   measure.Metrics // counters since the run's start
+	acks   int64           // requests that devices sent, whole run
+	stored uint64          // messages that the store ever took, by its heads
+
+	// Of group logs, at the moment of page.
+	groupHeads, groupXLen uint64
+}
+
+// audit closes the books. Devices have left; the server still runs.
+func (r *run) audit() error {
+	var a account
+	for i := range r.obs.devices {
+		a.acks += r.obs.devices[i].acks
+	}
+	if err := r.settle(&a); err != nil {
+		return err
+	}
+	if r.server.Ours() {
+		// Its drain writes what acks it still holds, so cursors are final.
+		r.serverDown.Store(true)
+		if err := r.server.Stop(); err != nil {
+			return err
+		}
+	}
+	if r.store != nil {
+		// A log may be trimmed once more meanwhile: what was counted together
+		// with the server's counters stays.
+		heads, xlen := a.groupHeads, a.groupXLen
+		if err := r.readStore(&a); err != nil {
+			return err
+		}
+		a.groupHeads, a.groupXLen = heads, xlen
+	}
+	a.report = r.ledger.Audit(r.view(&a))
+	if err := a.report.Balance(); err != nil {
+		return err
+	}
+	r.out.Audit = r.auditOf(&a)
+	r.out.SetAuditMetrics()
+	if r.out.Audit.Reduced {
+		r.out.Metrics.SetNull("acked_not_received") // only the store knows cursors
+	}
+	r.reconcile(&a)
+	r.counters(&a)
+	return nil
+}
+
+// settle reads the counters until they agree with what devices did, or time is
+// over: then the difference stands, and reconcile shows it.
+func (r *run) settle(a *account) error {
+	limit := settleTimeout + r.profile.Server.AckFlush.Std()
+	if len(r.profile.Faults) > 0 {
+		limit = min(limit, time.Second) // they won't agree
+	}
+	until, w := r.clock.now()+limit, newWaiter(r.clock)
+	for {
+		page, err := r.observePage(r.base)
+		if err != nil {
+			return r.unlessForeign(err)
+		}
+		a.page = page
+		if r.store != nil {
+			if err := r.readStore(a); err != nil {
+				return err
+			}
+		}
+		acks, _ := page.Sum("ackmark_ack_requests_total")
+		trimmed, _ := page.Sum("ackmark_log_trimmed_total")
+		open, _ := page.Sum("ackmark_connections")
+		done := int64(acks) >= a.acks && (open == 0 || !r.server.Ours())
+		if r.store != nil {
+			done = done && a.groupXLen+uint64(trimmed) == a.groupHeads
+		}
+		if done || r.clock.now() >= until {
+			return nil
+		}
+		if err := w.until(r.base, min(r.clock.now()+20*time.Millisecond, until)); err != nil {
+			return context.Cause(r.base)
+		}
+	}
+}
+
+func (r *run) unlessForeign(err error) error {
+	if !r.server.Ours() {
+		return nil
+	}
+	return fmt.Errorf("the server's counters at the audit: %w", err)
+}
+
+func (r *run) readStore(a *account) error {
+	held, err := r.store.read(r.base, r.pop, func(c int) bool { return len(r.msgs.intended[c]) > 0 })
+	if err != nil {
+		return err
+	}
+	a.held = held
+	a.stored, a.groupHeads, a.groupXLen = 0, 0, 0
+	for c, h := range held {
+		a.stored += h.Head
+		if c < len(r.pop.Groups) {
+			a.groupHeads += h.Head
+			a.groupXLen += h.Count
+		}
+	}
+	return nil
+}
+
+// view shows the ledger what the store holds. Without a store of ours nothing
+// is known of it.
+func (r *run) view(a *account) ledger.StoreView {
+	if r.store == nil {
+		return nil
+	}
+	groups := len(r.pop.Groups)
+	return func(c int) (ledger.Stored, bool) {
+		h, ok := a.held[c]
+		if !ok {
+			return ledger.Stored{}, false
+		}
+		h.Cursor = func(user int) (uint64, bool) {
+			if c >= groups {
+				return h.First - 1, true // an inbox: what was acked is gone
+			}
+			cursor, member := h.cursors[r.pop.Users[user]]
+			return cursor, member
+		}
+		return h.Stored, true
+	}
+}
+
+// auditOf turns the ledger's report into the result's audit. Where the store
+// can't be asked, what didn't reach somebody offline counts as pending.
+func (r *run) auditOf(a *account) results.Audit {
+	p := a.report
+	out := results.Audit{
+		Sends: int64(p.Sends), Accepted: int64(p.Accepted), Unknown: int64(p.Unknown + p.InFlight), Refused: int64(p.Refused),
+		Expected: int64(p.Expected), Deliveries: int64(p.Arrived), Pending: int64(p.Pending), Lost: int64(p.Lost),
+		Redelivered: int64(p.Redelivered), ShownTwice: int64(p.ShownTwice), OutOfOrder: int64(p.OutOfOrder),
+		AckedNotReceived: int64(p.AckedNotReceived), Foreign: int64(p.Foreign), Reduced: r.store == nil,
+	}
+	if r.store == nil {
+		missing := int64(r.ledger.Outstanding())
+		out.Pending, out.Lost = out.Lost-missing, missing
+		r.warn("the store behind the target can't be asked: what didn't reach somebody offline counts as pending")
+	}
+	for _, x := range p.Examples {
+		if x.Kind == ledger.Redelivered {
+			continue // not wrong by itself
+		}
+		out.Examples = append(out.Examples, results.AuditSample{Kind: x.Kind.String(), Detail: r.describe(x)})
+	}
+	if p.NotShown > 0 || p.RefusedArrived > 0 {
+		r.warn("%d deliveries arrived and were never shown, %d messages arrived that had been refused", p.NotShown, p.RefusedArrived)
+	}
+	return out
+}
+
+// describe names message and recipient of an example.
+func (r *run) describe(x ledger.Example) string {
+	text := ""
+	if x.Conversation >= 0 && x.Ordinal >= 0 {
+		text = fmt.Sprintf("%s in %s ", r.msgs.id(x.Conversation, x.Ordinal), r.pop.Conversation(x.Conversation))
+	}
+	if x.Seq > 0 {
+		text += fmt.Sprintf("(epoch %d, seq %d) ", x.Epoch, x.Seq)
+	}
+	if x.Recipient >= 0 && x.Recipient < len(r.pop.Users) {
+		text += "for " + r.pop.Users[x.Recipient] + " "
+	}
+	return text + "– " + x.Detail
+}

@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ackmark/loadgen/client"
+	"ackmark/loadgen/client/ackpolicy"
+	"ackmark/loadgen/ledger"
+	"ackmark/loadgen/measure"
+)
+
+// observer is told everything that happens to the devices of a run and hands it
+// on: what was sent and arrived to the ledger, how long it took to the
+// recorders, arrivals to the replay of the ack policy. Calls for one device
+// come one at a time, so a device's own state needs no lock.
+type observer struct {
+	msgs   *messages
+	ledger *ledger.Ledger
+	policy ackpolicy.Policy
+	online func(conversation, sender int) int64 // recipients of a message that are connected
+	replay bool                                 // off where faults cut batches short
+
+	// setup takes what isn't bound to the measure phase: connecting, pages,
+	// syncs, the age of offline messages.
+	setup   *measure.Recorder
+	window  atomic.Pointer[window] // nil before traffic begins
+	tallies tallies
+	devices []deviceState
+	trouble trouble
+}
+
+var _ client.Observer = (*observer)(nil)
+
+// deviceState is what the observer knows of one device. It's read when the
+// device has ended.
+type deviceState struct {
+	dialed   time.Duration // when the first connection was begun
+	welcomed bool
+	up       bool
+	unacked  unackedArea
+	replays  map[int]*ackpolicy.Replay // by conversation
+
+	acks     int64 // requests, whole run
+	acksIn   int64 // requests in the measure phase
+	pageAcks int64 // of these, brought about by a pull, which no policy decides
+	causes   [8]int64
+	paged    int64    // deliveries in pages in the measure phase
+	arrivals int64    // all deliveries, whole run
+	_        [40]byte // keeps two devices off one cache line
+}
+
+// OnArrival hands a delivery to ledger, recorder and replay.
+func (o *observer) OnArrival(dev int, a client.Arrival) {
+	w := o.window.Load()
+	st := &o.devices[dev]
+	st.arrivals++
+	st.unacked.set(st.unacked.n+1, a.At, w)
+	c, k, ok := o.msgs.parse(a.ClientMsgID)
+	if !ok {
+		o.ledger.OnForeign(dev, a.Epoch, a.Seq, string(a.ClientMsgID))
+		return
+	}
+	first := o.ledger.OnArrival(ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At})
+	if w == nil {
+		return
+	}
+	if o.replay && a.Path == client.Pushed {
+		st.replayOf(o, c, w).Arrive(a.At)
+	}
+	shard := w.recorder.Shard(dev)
+	if !first {
+		shard.Count(measure.Redeliveries, a.At, 1)
+		return
+	}
+	o.tallies.arrived.Add(1)
+	shard.Count(measure.Deliveries, a.At, 1)
+	intended := o.msgs.intended[c][k]
+	if a.Path == client.Paged {
+		if w.holds(a.At) {
+			st.paged++
+		}
+		o.setup.Shard(dev).Record(measure.OfflineAge, intended, max(a.At-intended, 0))
+		return
+	}
+	shard.Record(measure.Live, intended, a.At-intended)
+	if sent := time.Duration(o.msgs.sent[c][k].Load()); sent > 0 {
+		shard.Record(measure.LiveService, intended, a.At-sent)
+	}
+}
+
+func (st *deviceState) replayOf(o *observer, conversation int, w *window) *ackpolicy.Replay {
+	if r := st.replays[conversation]; r != nil {
+		return r
+	}
+	if st.replays == nil {
+		st.replays = make(map[int]*ackpolicy.Replay, 1)
+	}
+	r := ackpolicy.NewReplay(&o.policy, w.from, w.to)
+	st.replays[conversation] = &r
+	return &r
+}
+
+// OnShown tells the ledger what got past dedup.
+func (o *observer) OnShown(dev int, a client.Arrival) {
+	if c, k, ok := o.msgs.parse(a.ClientMsgID); ok {
+		o.ledger.OnShown(ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At})
+	}
+}
+
+// notSent notes that a device took no message any more: it has ended for good.
+func (o *observer) notSent(conversation, ordinal int) {
+	o.ledger.OnRefused(conversation, ordinal)
+	o.tallies.ended.Add(1)
+	o.trouble.note("send", errors.New("the device had ended"))
+}
+
+// OnSendResult ends a send. A send that was given up keeps its latency: at
+// least that long it took.
+func (o *observer) OnSendResult(dev int, r client.SendResult) {
+	w := o.window.Load()
+	c, k := untag(r.Tag)
+	shard := w.recorder.Shard(dev)
+	if r.Attempts > 0 {
+		shard.Count(measure.Sends, r.Sent, 1)
+		shard.Count(measure.Retries, r.Answered, int64(r.Attempts-1))
+	}
+	if w.holds(r.Intended) && (r.Attempts > 0 || r.Outcome == client.Refused) {
+		o.tallies.leftInPhase.Add(1)
+	}
+	switch r.Outcome {
+	case client.Accepted:
+		o.ledger.OnAccepted(c, k, r.Epoch, r.Seq)
+		o.tallies.expected.Add(o.online(c, dev))
+		shard.Count(measure.Answers, r.Answered, 1)
+	case client.Refused:
+		o.ledger.OnRefused(c, k)
+		shard.Count(measure.Refusals, r.Answered, 1)
+	default:
+		o.ledger.OnUnknown(c, k)
+		o.tallies.unknown.Add(1)
+		shard.Count(measure.Errors, r.Answered, 1)
+		o.trouble.note("send given up", errors.New("last error: "+orNone(r.Code)))
+	}
+	if r.Outcome != client.Refused && r.Attempts > 0 {
+		shard.Record(measure.SendResponse, r.Intended, r.Answered-r.Intended)
+		shard.Record(measure.SendService, r.Intended, r.Answered-r.Sent)
+	}
+	o.tallies.ended.Add(1)
+}
+
+func orNone(code string) string {
+	if code == "" {
+		return "no answer"
+	}
+	return code
+}
+
+// OnAckSent counts an ack request, its cause and its delay.
+func (o *observer) OnAckSent(dev int, a client.AckSent) {
+	w := o.window.Load()
+	st := &o.devices[dev]
+	st.acks++
+	if w.holds(a.At) {
+		st.unacked.most = max(st.unacked.most, a.Unacked)
+		st.acksIn++
+		if int(a.Cause) < len(st.causes) {
+			st.causes[a.Cause]++
+		}
+		if a.Cause == ackpolicy.ByPage || a.Carried {
+			st.pageAcks++
+		}
+	}
+	st.unacked.set(max(a.Unacked-a.N, 0), a.At, w)
+	if w == nil {
+		return
+	}
+	shard := w.recorder.Shard(dev)
+	shard.Count(measure.AckRequests, a.At, 1)
+	if a.N > 0 {
+		shard.Record(measure.AckDelay, a.Oldest, max(a.At-a.Oldest, 0))
+	}
+}
+
+// OnPage records a page.
+func (o *observer) OnPage(dev int, p client.PageTaken) {
+	o.setup.Shard(dev).Record(measure.Page, p.Asked, max(p.At-p.Asked, 0))
+	if w := o.window.Load(); w != nil {
+		w.recorder.Shard(dev).Count(measure.Pages, p.At, 1)
+	}
+}
+
+// OnSync records a whole login. One that pulled nothing is no sync.
+func (o *observer) OnSync(dev int, s client.Sync) {
+	if s.Pages > 0 {
+		o.setup.Shard(dev).Record(measure.Sync, s.Began, max(s.At-s.Began, 0))
+	}
+}
+
+// OnConnection counts connections, and why they were lost.
+func (o *observer) OnConnection(dev int, up bool, now time.Duration, err error) {
+	st := &o.devices[dev]
+	w := o.window.Load()
+	switch {
+	case up && !st.welcomed:
+		st.welcomed = true
+		o.setup.Shard(dev).Record(measure.Connect, st.dialed, max(now-st.dialed, 0))
+	case up && w != nil:
+		w.recorder.Shard(dev).Count(measure.Reconnects, now, 1)
+	}
+	lost := st.up && !up
+	if up != st.up {
+		st.up = up
+		if up {
+			o.tallies.connections.Add(1)
+		} else {
+			o.tallies.connections.Add(-1)
+		}
+	}
+	if up {
+		return
+	}
+	st.unacked.set(0, now, w) // the server delivers it again, or hello names it
+	if w != nil {
+		w.recorder.Shard(dev).Count(measure.Errors, now, 1)
+		class := "couldn't connect"
+		if lost {
+			class = "connection lost"
+		}
+		o.trouble.note(class, err)
+	}
+}
+
+// OnFault counts an error that the server told.
+func (o *observer) OnFault(dev int, now time.Duration, f client.Fault) {
+	if w := o.window.Load(); w != nil {
+		w.recorder.Shard(dev).Count(measure.Errors, now, 1)
+	}
+	o.trouble.note("server error", errors.New(f.Code))
+}
+
+// trouble counts errors by class, so that failures aren't lumped together
+// (measuring.md, 20).
+type trouble struct {
+	mu     sync.Mutex
+	counts map[string]int64
+}
+
+// maxClasses bounds the memory of error classes.
+const maxClasses = 32
+
+func (t *trouble) note(class string, err error) {
+	text := class
+	if err != nil {
+		text += ": " + classify(err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.counts == nil {
+		t.counts = make(map[string]int64)
+	}
+	if _, known := t.counts[text]; !known && len(t.counts) >= maxClasses {
+		text = "other"
+	}
+	t.counts[text]++
+}
