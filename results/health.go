@@ -141,22 +141,37 @@ func (j *runJudge) lag(conditions []Condition) {
 			x, ok1 := lag.Statistic(stat)
 			y, ok2 := h.Statistic(stat)
 			if ok1 && ok2 {
-				j.large("schedule_lag."+stat, "schedule lag "+statTitle(stat), x, name, y)
+				j.largeOver(j.lagFloor(stat, lag.Count), "schedule_lag."+stat, "schedule lag "+statTitle(stat), x, name, y)
 			}
 		}
 	}
 }
 
-// large adds a reason when the generator's own delay x is a large part of y.
+// lagFloor is below what schedule lag is not large at a percentile: more where
+// only a few of the sends lie beyond it.
+func (j *runJudge) lagFloor(stat string, sends int64) float64 {
+	beyond := map[string]float64{"p50": 0.5, "p90": 0.1, "p99": 0.01, "p999": 0.001}[stat] * float64(sends)
+	if beyond < j.limits.LagSamples {
+		return j.limits.LagFewFloorUs
+	}
+	return j.limits.LagFloorUs
+}
+
 func (j *runJudge) large(metric, what string, x float64, name string, y float64) {
+	j.largeOver(j.limits.LagFloorUs, metric, what, x, name, y)
+}
+
+// largeOver adds a reason when the generator's own delay x is a large part of
+// y and more than floor, in µs.
+func (j *runJudge) largeOver(floor float64, metric, what string, x float64, name string, y float64) {
 	limit := j.limits.LagShare * y
 	switch {
 	case x <= limit:
-	case x <= j.limits.LagFloorUs:
+	case x <= floor:
 		j.warn("%s is %s against %s for %s: small, but much of that figure", what,
 			FormatValue(Microseconds, x), FormatValue(Microseconds, y), spoken(name))
 	default:
-		j.add(Reason{Kind: ReasonHealth, Metric: metric, Value: Number(x), Limit: Number(max(limit, j.limits.LagFloorUs)),
+		j.add(Reason{Kind: ReasonHealth, Metric: metric, Value: Number(x), Limit: Number(max(limit, floor)),
 			Text: fmt.Sprintf("%s is %s against %s for %s: the generator's own lateness may be at most %s of it", what,
 				FormatValue(Microseconds, x), FormatValue(Microseconds, y), spoken(name), percent(j.limits.LagShare*100))})
 	}

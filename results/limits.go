@@ -9,6 +9,12 @@ type Limits struct {
 	// LagFloorUs: below this many µs it is the timer's grain, and not large;
 	// where it still is more than the share, the run carries a warning.
 	LagFloorUs float64
+	// LagSamples is how many sends must lie beyond a percentile for it to say
+	// something of the run and not of one wake-up. With fewer, LagFewFloorUs
+	// stands for LagFloorUs: one late wake-up is a warning, a generator that
+	// stood still is not.
+	LagSamples    float64
+	LagFewFloorUs float64
 	// AchievedPercent is the least share of the offered load that must have left.
 	AchievedPercent float64
 	// CPUShare is the greatest share of its cores that the generator may use.
@@ -28,7 +34,7 @@ type Limits struct {
 // DefaultLimits returns the limits of measuring.md (14, 19).
 func DefaultLimits() Limits {
 	return Limits{
-		LagShare: 0.5, LagFloorUs: 2000,
+		LagShare: 0.5, LagFloorUs: 2000, LagSamples: 5, LagFewFloorUs: 20_000,
 		AchievedPercent: 99, CPUShare: 0.95,
 		ReplayError: 0.01, ClosedFormError: 0.05, ClosedFormSeconds: 60,
 		Agreement: 0.75,
