@@ -23,6 +23,11 @@ type Side struct {
 	Run func(n int)
 	// Reset, unless nil, tidies up between turns, off the clock.
 	Reset func()
+	// CPU and Mallocs, unless nil, read what was used so far where the work is
+	// done, when that isn't this process: in a child, whose client this process
+	// is. See ProcessCPU.
+	CPU     func() time.Duration
+	Mallocs func() uint64
 }
 
 // Cost is what one side has used.
@@ -36,6 +41,7 @@ type Result struct {
 	Floor, Ours Cost
 	Ratio       float64 // CPU of ours ÷ floor, median over the rounds
 	Spread      float64 // half the range between the quartiles of the ratios, relative to the median
+	Low         float64 // lower quartile of the ratios
 	Rounds      int
 }
 
@@ -70,13 +76,15 @@ func Compare(rounds, n int, floor, ours Side) Result {
 		Ours:   Cost{time.Duration(median(b)), float64(allocsB) / turns},
 		Ratio:  med,
 		Spread: (quantile(ratios, 0.75) - quantile(ratios, 0.25)) / 2 / med,
+		Low:    quantile(ratios, 0.25),
 		Rounds: rounds,
 	}
 }
 
 // Bench reports a comparison as a benchmark: nanoseconds of CPU per operation
-// of both sides, their ratio ("×-floor"), its spread in percent, and what ours
-// allocates. perTurn is the operations in one turn; b.N is the rounds.
+// of both sides, their ratio ("x-floor"), its spread in percent, and what ours
+// allocates. perTurn is the operations in one turn; b.N is the rounds. Limit
+// adds what the ratio may be.
 func Bench(b *testing.B, perTurn int, floor, ours Side) Result {
 	b.Helper()
 	r := Compare(b.N, perTurn, floor, ours)
@@ -89,6 +97,21 @@ func Bench(b *testing.B, perTurn int, floor, ours Side) Result {
 	return r
 }
 
+// Limit reports the highest ratio that is wanted ("x-limit"), for the table of
+// `make perf`.
+func Limit(b *testing.B, limit float64) { b.ReportMetric(limit, "x-limit") }
+
+// Require reports a limit and fails the benchmark when three quarters of the
+// rounds lie above it. It is for floors, which have to be honest for any ratio
+// over them to mean something.
+func Require(b *testing.B, r Result, limit float64) {
+	b.Helper()
+	Limit(b, limit)
+	if r.Low > limit {
+		b.Errorf("the floor costs %.2f times what it stands on, at most %.2f is honest", r.Ratio, limit)
+	}
+}
+
 func (s Side) reset() {
 	if s.Reset != nil {
 		s.Reset()
@@ -97,11 +120,18 @@ func (s Side) reset() {
 
 // turn returns the CPU nanoseconds and the allocations of n operations.
 func (s Side) turn(n int) (perOp float64, allocs uint64) {
-	mallocs := mallocCount()
-	cpu := CPU()
+	readCPU, readMallocs := CPU, MallocCount
+	if s.CPU != nil {
+		readCPU = s.CPU
+	}
+	if s.Mallocs != nil {
+		readMallocs = s.Mallocs
+	}
+	mallocs := readMallocs()
+	cpu := readCPU()
 	s.Run(n)
-	cpu = CPU() - cpu
-	allocs = mallocCount() - mallocs
+	cpu = readCPU() - cpu
+	allocs = readMallocs() - mallocs
 	s.reset()
 	return float64(cpu) / float64(n), allocs
 }
@@ -110,6 +140,18 @@ func (s Side) turn(n int) (perOp float64, allocs uint64) {
 func CPU() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// ProcessCPU returns the CPU time of another process so far, all its threads,
+// those that ended included; 0 for one that is gone. It reads the process's CPU
+// clock, as clock_getcpuclockid(3) does: /proc counts in ticks of 10 ms.
+func ProcessCPU(pid int) time.Duration {
+	const cpuClockSched = 2 // linux/posix-timers.h
+	var ts unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|cpuClockSched), &ts); err != nil {
 		return 0
 	}
 	return time.Duration(ts.Nano())

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"os"
 	"testing"
 	"time"
 )
@@ -48,6 +49,34 @@ func TestAllocs(t *testing.T) {
 	_ = keep
 	if r.Ours.Allocs < 0.99 || r.Ours.Allocs > 1.1 || r.Floor.Allocs > 0.1 {
 		t.Errorf("allocs %.3f and %.3f per operation, want 1 and 0", r.Ours.Allocs, r.Floor.Allocs)
+	}
+}
+
+func TestSidesMayBeElsewhere(t *testing.T) {
+	elsewhere := func(perOp time.Duration, mallocs uint64) Side {
+		var cpu time.Duration
+		var count uint64
+		return Side{
+			Run:     func(n int) { cpu += time.Duration(n) * perOp; count += uint64(n) * mallocs },
+			CPU:     func() time.Duration { return cpu },
+			Mallocs: func() uint64 { return count },
+		}
+	}
+	r := Compare(3, 10, elsewhere(4*time.Microsecond, 1), elsewhere(5*time.Microsecond, 2))
+	if r.Ratio != 1.25 || r.Low != 1.25 || r.Spread != 0 || r.Floor.CPU != 4*time.Microsecond || r.Ours.Allocs != 2 || r.Floor.Allocs != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestProcessCPU(t *testing.T) {
+	spin(1000)(1000)
+	own, byPID := CPU(), ProcessCPU(os.Getpid())
+	if byPID < own || byPID > own+time.Second {
+		t.Errorf("%v by pid, %v of its own a moment before", byPID, own)
+	}
+	// Pids end at 2^22.
+	if got := ProcessCPU(1<<22 + 1); got != 0 {
+		t.Errorf("a process that isn't there has used %v", got)
 	}
 }
 
