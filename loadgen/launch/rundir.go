@@ -138,7 +138,14 @@ func removeEmptyBase(base string) error {
 	if err != nil || len(entries) != 1 || entries[0].Name() != lockName {
 		return err
 	}
-	return errors.Join(os.Remove(filepath.Join(base, lockName)), os.Remove(base))
+	if err := os.Remove(filepath.Join(base, lockName)); err != nil {
+		return err
+	}
+	// With the lock gone another run may move in at once: its base stays.
+	if err := os.Remove(base); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func flock(f *os.File, how int) error {
