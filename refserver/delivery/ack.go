@@ -50,7 +50,7 @@ func (s *Service) ack(ctx context.Context, user string, a *wire.Ack, answer func
 		}
 		result.Cursor = max(stored, s.acks.cursor(c, user))
 	}
-	upTo := min(a.UpTo, c.room.Head())
+	upTo := c.overOwn(user, min(a.UpTo, c.room.Head()))
 	if a.Epoch != c.epoch || (len(a.Ids) == 0 && upTo <= result.Cursor) {
 		s.stats.acksIgnored.Add(1)
 		answer(result, nil)

@@ -181,6 +181,21 @@ func TestOwnGapBehindAnAckOnItsWay(t *testing.T) {
 	}
 }
 
+// Over HTTP too an ack carries the cursor over the user's own messages behind it.
+func TestHTTPAckJumpsOverOwnMessagesThatFollow(t *testing.T) {
+	r := newRig(t, Config{}, push.Config{})
+	mustAdd(t, r, "1", "a", "b")
+	for i, sender := range []string{"a", "b", "b", "a"} {
+		if _, err := r.Send(t.Context(), sender, &wire.Send{To: "g:1", ClientMsgId: string(rune('p' + i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := r.Ack(t.Context(), "b", &wire.Ack{Conversation: "g:1", Epoch: 1, UpTo: 1})
+	if err != nil || got.Cursor != 3 || r.store.cursor("g:1", "b") != 3 {
+		t.Errorf("%v, %v: want cursor 3", got, err)
+	}
+}
+
 func TestBadAcks(t *testing.T) {
 	r := newRig(t, Config{}, push.Config{})
 	mustAdd(t, r, "1", "a", "b")

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 
 // flushAtOnce is how many conversations have their acks written side by side.
 const flushAtOnce = 8
+
+// maxSpare is the most cursors of a set that is kept for later rounds.
+const maxSpare = 4096
 
 // acker gathers acks and writes those of a moment with one command per
 // conversation. What it holds may be lost in a crash: the messages are then
@@ -22,11 +26,13 @@ type acker struct {
 	mu       sync.Mutex
 	dirty    map[*conversation]*ackSet
 	flushing map[*conversation]*ackSet
+	spare    []*ackSet // of groups, empty: a storm's cursors find their place made
 }
 
 // ackSet is the acks of one conversation that wait to be written.
 type ackSet struct {
 	cursors map[string]uint64 // group: user → cursor
+	moves   []Move            // group: scratch of write
 	upTo    uint64            // inbox
 	ids     map[uint64]struct{}
 	written []func(error) // called once written, or with why not
@@ -80,13 +86,29 @@ func (a *acker) addIDs(c *conversation, ids []uint64, written func(error)) {
 func (a *acker) setLocked(c *conversation) *ackSet {
 	set := a.dirty[c]
 	if set == nil {
-		set = &ackSet{}
-		if c.kind == wire.KindGroup {
-			set.cursors = make(map[string]uint64)
+		last := len(a.spare) - 1
+		switch {
+		case c.kind != wire.KindGroup:
+			set = &ackSet{}
+		case last >= 0:
+			set, a.spare = a.spare[last], a.spare[:last]
+		default:
+			set = &ackSet{cursors: make(map[string]uint64)}
 		}
 		a.dirty[c] = set
 	}
 	return set
+}
+
+// recycleLocked keeps a set that is written for a later round.
+func (a *acker) recycleLocked(set *ackSet) {
+	if set.cursors == nil || len(set.cursors) > maxSpare || len(a.spare) >= flushAtOnce {
+		return
+	}
+	clear(set.cursors)
+	clear(set.moves)
+	set.moves = set.moves[:0]
+	a.spare = append(a.spare, set)
 }
 
 func (a *acker) signal() {
@@ -133,21 +155,37 @@ func (a *acker) run(ctx context.Context) {
 	gather := time.NewTimer(a.every)
 	gather.Stop()
 	defer gather.Stop()
+	pause, failing := a.every, false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.wake:
 		}
-		gather.Reset(a.every)
+		gather.Reset(pause)
 		select {
 		case <-ctx.Done():
 			return
 		case <-gather.C:
 		}
-		_ = a.flush(ctx)
+		err := a.flush(ctx)
+		switch {
+		case err == nil && failing:
+			a.s.log.Info("acks are stored again")
+			pause, failing = a.every, false
+		case err != nil && !failing:
+			a.s.log.Warn("acks can't be stored, they are tried again", "error", err)
+			failing = true
+		}
+		if failing {
+			pause = min(2*pause, max(maxAckPause, a.every))
+		}
 	}
 }
+
+// maxAckPause bounds how far the pause between two tries doubles while the
+// store refuses acks.
+const maxAckPause = time.Second
 
 // drain writes what is left.
 func (a *acker) drain(ctx context.Context) error {
@@ -211,10 +249,10 @@ func (a *acker) flush(ctx context.Context) error {
 			}
 		}
 		delete(a.flushing, c)
+		a.recycleLocked(set)
 	}
 	a.mu.Unlock()
 	if failed != nil {
-		a.s.log.Warn("acks could not be stored, they are tried again", "error", failed)
 		a.signal()
 	}
 	return failed
@@ -234,13 +272,13 @@ func (a *acker) write(ctx context.Context, c *conversation, set *ackSet) error {
 			c.mu.Unlock()
 		}
 	} else {
-		moves := make([]Move, 0, len(set.cursors))
+		set.moves = slices.Grow(set.moves[:0], len(set.cursors))
 		for user, upTo := range set.cursors {
-			moves = append(moves, Move{User: user, UpTo: upTo})
+			set.moves = append(set.moves, Move{User: user, UpTo: upTo})
 		}
-		err = a.s.store.Move(ctx, c.name, c.epoch, moves)
+		err = a.s.store.Move(ctx, c.name, c.epoch, set.moves)
 		if err == nil {
-			a.s.stats.cursorsMoved.Add(uint64(len(moves)))
+			a.s.stats.cursorsMoved.Add(uint64(len(set.moves)))
 			c.mu.Lock()
 			c.trimDirty = true
 			c.mu.Unlock()

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"slices"
 
 	"ackmark/refserver/wire"
 )
@@ -43,7 +44,10 @@ func (s *Service) AddMembers(ctx context.Context, group string, members []string
 		if err != nil {
 			return added, err
 		}
-		_ = conn.Send(&wire.Frame{Conversation: ss.join(c, cursor, nil)})
+		ss.rejoin(name)
+		if state := ss.join(c, cursor, nil); state != nil {
+			_ = conn.Send(&wire.Frame{Conversation: state})
+		}
 	}
 	return added, nil
 }
@@ -76,10 +80,25 @@ func (s *Service) RemoveMembers(ctx context.Context, group string, members []str
 	return removed, nil
 }
 
+// rejoin lets the session join a group again that its user was taken out of.
+func (ss *Session) rejoin(name string) {
+	ss.mu.Lock()
+	delete(ss.left, name)
+	ss.mu.Unlock()
+}
+
 func (ss *Session) leave(name string) {
 	ss.mu.Lock()
-	ms, ok := ss.members[name]
-	delete(ss.members, name)
+	if ss.left == nil {
+		ss.left = make(map[string]struct{})
+	}
+	ss.left[name] = struct{}{}
+	var ms membership
+	at, ok := ss.findLocked(name)
+	if ok {
+		ms = ss.members[at]
+		ss.members = slices.Delete(ss.members, at, at+1)
+	}
 	ss.mu.Unlock()
 	if ok {
 		ms.member.Leave()

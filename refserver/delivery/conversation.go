@@ -44,6 +44,9 @@ func (s *Service) open(ctx context.Context, name string) (*conversation, error) 
 		c = &conversation{name: name, kind: kind, ready: make(chan struct{})}
 		s.conversations[name] = c
 	}
+	c.mu.Lock()
+	c.used = time.Now() // under both locks, so that it isn't forgotten between here and a Join
+	c.mu.Unlock()
 	s.mu.Unlock()
 	if !ok {
 		// The opener's own deadline must not fail the others that wait.
@@ -59,9 +62,6 @@ func (s *Service) open(ctx context.Context, name string) (*conversation, error) 
 	if c.err != nil {
 		return nil, c.err
 	}
-	c.mu.Lock()
-	c.used = time.Now()
-	c.mu.Unlock()
 	return c, nil
 }
 

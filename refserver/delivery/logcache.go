@@ -58,6 +58,18 @@ func (t *tail) read(after uint64, limit int) (msgs []push.Message, ok bool) {
 	return append([]push.Message(nil), from[:min(limit, len(from))]...), true
 }
 
+// overOwn moves an ack on over the user's own messages that follow it, as far
+// as they are in memory (see push.Member.Ack, which does it for who is online).
+func (c *conversation) overOwn(user string, upTo uint64) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := c.tail.next - uint64(len(c.tail.msgs))
+	for upTo+1 >= first && upTo+1 < c.tail.next && c.tail.msgs[upTo+1-first].Sender == user {
+		upTo++
+	}
+	return upTo
+}
+
 type chunkKey struct {
 	conversation string
 	epoch, index uint64

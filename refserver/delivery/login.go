@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"slices"
 
 	"ackmark/refserver/push"
 	"ackmark/refserver/wire"
@@ -16,23 +17,29 @@ func (s *Service) Connect(ctx context.Context, conn *push.Conn, h *wire.Hello) (
 	if err != nil {
 		return nil, err
 	}
+	ss := &Session{s: s, conn: conn, user: user}
+	conn.SetOwner(ss)
+	// The memberships are read after the session can be found: a change that is
+	// older than the read is in it, a newer one reaches the session.
+	if !s.hub.Register(conn) {
+		return nil, &wire.Fault{Code: wire.CodeReplaced, Message: "a newer connection of the same user is there already"}
+	}
 	groups, err := s.store.Login(ctx, user)
 	if err != nil {
 		return nil, err
 	}
-	ss := &Session{s: s, conn: conn, user: user, members: make(map[string]membership, len(groups)+1)}
+	ss.members = slices.Grow(ss.members, len(groups)+1)
 	welcome := &wire.Welcome{User: user, MaxPage: uint32(s.cfg.MaxPage), Window: uint32(conn.SetWindow(int(h.Window)))}
-	conn.SetOwner(ss)
-	s.hub.Register(conn)
 	for _, g := range append(groups, Membership{Conversation: wire.Inbox(user)}) {
 		c, err := s.open(ctx, g.Conversation)
 		if err != nil {
 			ss.Close()
 			return nil, err
 		}
-		state := ss.join(c, c.stored(g), resume[c.name])
 		welcome.Epoch = c.epoch
-		welcome.Conversations = append(welcome.Conversations, state)
+		if state := ss.join(c, c.stored(g), resume[c.name]); state != nil {
+			welcome.Conversations = append(welcome.Conversations, state)
+		}
 	}
 	if err := conn.Begin(&wire.Frame{Welcome: welcome}); err != nil {
 		ss.Close()
@@ -59,8 +66,14 @@ func resumes(h *wire.Hello) (map[string]*wire.Resume, error) {
 }
 
 // join enters a room at the furthest of the stored cursor, acks that are not
-// stored yet, and what the client says it holds, which counts as an ack.
+// stored yet, and what the client says it holds, which counts as an ack. nil
+// when the session has ended or its user was taken out of the group meanwhile.
 func (ss *Session) join(c *conversation, cursor uint64, resume *wire.Resume) *wire.Conversation {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if _, removed := ss.left[c.name]; removed || ss.closed {
+		return nil
+	}
 	cursor = ss.s.cursorOf(c, ss.user, cursor)
 	if resume != nil {
 		if w := c.resumeAt(resume.Epoch, resume.Cursor); w > cursor {
@@ -68,18 +81,13 @@ func (ss *Session) join(c *conversation, cursor uint64, resume *wire.Resume) *wi
 			ss.s.acks.add(c, ss.user, w, nil)
 		}
 	}
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	ms, joined := ss.members[c.name]
-	if !joined && !ss.closed {
-		ms = membership{conv: c}
+	at, joined := ss.findLocked(c.name)
+	if !joined {
+		ms := membership{conv: c}
 		ms.member, _ = c.room.Join(ss.conn, cursor)
-		ss.members[c.name] = ms
+		ss.members = slices.Insert(ss.members, at, ms)
 	}
-	if ms.member == nil { // closed meanwhile
-		return c.state(cursor, c.room.Head(), push.Behind)
-	}
-	return c.state(ms.member.Status())
+	return c.state(ss.members[at].member.Status())
 }
 
 // cursorOf is a user's cursor, acks that are not stored yet included. An

@@ -23,6 +23,8 @@ type memStore struct {
 	friends map[string][]string
 	calls   map[string]int
 	moves   []Move
+
+	afterLogin func() // runs once a login has read the memberships
 }
 
 type memConv struct {
@@ -144,6 +146,9 @@ func (m *memStore) Read(_ context.Context, name string, epoch, after uint64, lim
 }
 
 func (m *memStore) Login(_ context.Context, user string) (out []Membership, err error) {
+	if m.afterLogin != nil {
+		defer func() { m.afterLogin() }()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.enter("login", m.epoch); err != nil {

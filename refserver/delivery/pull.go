@@ -7,8 +7,8 @@ import (
 	"ackmark/refserver/wire"
 )
 
-// pageBytes bounds the records in one page.
-const pageBytes = 1 << 20
+// pageBytes bounds the records in one page, to what a connection's queue holds.
+const pageBytes = 256 << 10
 
 // page is one page before it is encoded: the frame without its messages, and
 // these as they are stored.
@@ -16,6 +16,7 @@ type page struct {
 	frame   wire.Page
 	seqs    []uint64
 	records [][]byte
+	gone    []uint64 // inbox: seqs in the range that were acked by id before
 }
 
 // Pull answers one page over HTTP.
@@ -51,6 +52,10 @@ func (ss *Session) page(ctx context.Context, r *wire.PageRequest) error {
 	if ms.member == nil {
 		return wire.Faultf(wire.CodeNotMember, "%q is not a conversation of this user; pages come from its groups and its own inbox", r.Conversation)
 	}
+	// A client that asks for page after page without reading waits here.
+	if err := ss.conn.WaitRoom(ctx); err != nil {
+		return err
+	}
 	epoch := r.Epoch
 	if epoch == 0 {
 		epoch = ms.conv.epoch
@@ -67,7 +72,7 @@ func (ss *Session) page(ctx context.Context, r *wire.PageRequest) error {
 	if err != nil {
 		return err
 	}
-	_ = ms.member.Page(b, p.frame.UpTo, p.frame.More) // fails only on a connection that is ending
+	_ = ms.member.Page(b, p.frame.UpTo, p.frame.More, p.gone...) // fails only on a connection that is ending
 	return nil
 }
 
@@ -111,11 +116,30 @@ func (s *Service) page(ctx context.Context, c *conversation, user string, cursor
 			p.records = append(p.records, m.Record)
 		}
 	}
+	if c.kind == wire.KindInbox {
+		p.gone = absent(p.seqs, after, upTo)
+	}
 	p.frame.UpTo, p.frame.Head = upTo, max(upTo, c.room.Head())
 	p.frame.More = upTo < p.frame.Head
 	s.stats.pages.Add(1)
 	s.stats.paged.Add(uint64(len(p.seqs)))
 	return p, nil
+}
+
+// maxGone bounds what one page tells of an inbox's holes; the window opens a
+// page later for the others.
+const maxGone = 4096
+
+// absent returns the seqs in (after, upTo] that are not among seqs, which are in order.
+func absent(seqs []uint64, after, upTo uint64) (gone []uint64) {
+	for seq := after + 1; seq <= upTo && len(gone) < maxGone; seq++ {
+		if len(seqs) > 0 && seqs[0] == seq {
+			seqs = seqs[1:]
+			continue
+		}
+		gone = append(gone, seq)
+	}
+	return gone
 }
 
 func (p *page) decoded() (*wire.Page, error) {

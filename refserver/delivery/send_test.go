@@ -101,3 +101,49 @@ func TestMembershipChangesReachThoseOnline(t *testing.T) {
 	b.ack("g:1", 1, 4)
 	b.fault(wire.CodeNotMember) // and no deliver 5 before it
 }
+
+// A membership that changes while its user logs in: the list was read before,
+// the session is found after.
+func TestMembershipChangesDuringLogin(t *testing.T) {
+	for _, change := range []string{"removed", "added"} {
+		t.Run(change, func(t *testing.T) {
+			r := newRig(t, Config{}, push.Config{})
+			mustAdd(t, r, "1", "a")
+			if change == "removed" {
+				mustAdd(t, r, "1", "b")
+			}
+			r.store.afterLogin = func() {
+				r.store.afterLogin = nil
+				if change == "removed" {
+					if _, err := r.RemoveMembers(t.Context(), "1", []string{"b"}); err != nil {
+						t.Error(err)
+					}
+				} else {
+					mustAdd(t, r, "1", "b")
+				}
+			}
+			b := r.connect(t, "b")
+			f := b.next()
+			if f.Welcome == nil {
+				t.Fatalf("got %v, want the welcome first", f)
+			}
+			if change == "removed" && len(f.Welcome.Conversations) != 1 {
+				t.Errorf("welcome %v, want the inbox alone", f.Welcome)
+			}
+			if change == "added" {
+				if f := b.next(); f.Conversation == nil || f.Conversation.Conversation != "g:1" {
+					t.Fatalf("got %v, want the new group", f)
+				}
+			}
+			if _, err := r.Send(t.Context(), "a", &wire.Send{To: "g:1", ClientMsgId: "m"}); err != nil {
+				t.Fatal(err)
+			}
+			if change == "added" {
+				b.deliver(1)
+				return
+			}
+			b.ack("g:1", 1, 1)
+			b.fault(wire.CodeNotMember) // and no deliver before it
+		})
+	}
+}

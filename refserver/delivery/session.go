@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,7 +19,8 @@ type Session struct {
 	inFlight atomic.Int64 // sends that wait for the store
 
 	mu      sync.RWMutex
-	members map[string]membership // by conversation
+	members []membership        // sorted by conversation's name: most users have few, and a map of two weighs ten times as much
+	left    map[string]struct{} // groups that the user was taken out of; a login may have read the list before
 	closed  bool
 }
 
@@ -33,7 +36,38 @@ func (ss *Session) lookup(conversation string) *push.Member {
 func (ss *Session) membership(conversation string) membership {
 	ss.mu.RLock()
 	defer ss.mu.RUnlock()
-	return ss.members[conversation]
+	if i, ok := ss.findLocked(conversation); ok {
+		return ss.members[i]
+	}
+	return membership{}
+}
+
+// fewMembers is up to where comparing one by one is as fast as a search.
+const fewMembers = 16
+
+// membershipOf is membership for a name as it lies in a frame: comparing it in
+// place allocates nothing.
+func (ss *Session) membershipOf(name []byte) membership {
+	ss.mu.RLock()
+	defer ss.mu.RUnlock()
+	if len(ss.members) <= fewMembers {
+		for i := range ss.members {
+			if ss.members[i].conv.name == string(name) {
+				return ss.members[i]
+			}
+		}
+		return membership{}
+	}
+	if i, ok := ss.findLocked(string(name)); ok {
+		return ss.members[i]
+	}
+	return membership{}
+}
+
+func (ss *Session) findLocked(conversation string) (at int, found bool) {
+	return slices.BinarySearchFunc(ss.members, conversation, func(m membership, name string) int {
+		return strings.Compare(m.conv.name, name)
+	})
 }
 
 // Close takes the session out of its rooms. The cursors that its acks moved
@@ -128,7 +162,7 @@ func (ss *Session) send(ctx context.Context, v *wire.SendView) {
 // the moment. Only an ack with a ref is answered.
 func (ss *Session) ack(v *wire.AckView) {
 	ss.s.stats.ackRequests.Add(1)
-	ms := ss.membership(string(v.Conversation))
+	ms := ss.membershipOf(v.Conversation)
 	if ms.member == nil {
 		ss.fail(v.Ref, &wire.Fault{Code: wire.CodeNotMember, Conversation: string(v.Conversation),
 			Message: "not a conversation of this user; acks go to its groups and its own inbox"})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -16,8 +17,13 @@ import (
 	"ackmark/refserver/wire"
 )
 
-// readBuffer is what an idle connection holds for reading, in bytes.
-const readBuffer = 512
+// readBuffer is what an idle connection holds for reading, in bytes: eight acks
+// at once. A longer frame is read into memory of its own.
+const readBuffer = 256
+
+// acksAtOnce is how many acks of one connection are handled between two looks
+// at its deadlines.
+const acksAtOnce = 1024
 
 // views are shared by all connections: one is in use only while a frame is
 // handled, so idle connections hold none.
@@ -41,25 +47,36 @@ type connection struct {
 	conn    *push.Conn
 	reader  *wire.Reader
 	session Session // nil until the hello is answered
+
+	// What step has found: the next frame that isn't its own, or why there is none.
+	op      ws.OpCode
+	payload []byte
+	err     error
 }
 
 // serveConn reads one connection until it ends.
-func (g *Gateway) serveConn(raw net.Conn, early []byte, who identity, form push.Form) {
+func (g *Gateway) serveConn(raw net.Conn, serial uint64, early []byte, who identity, form push.Form) {
 	defer g.end()
 	now := g.cfg.Now()
 	s := &socket{Conn: raw, g: g, until: now.Add(g.cfg.HelloTimeout)}
 	c := &connection{g: g, who: who, form: form, sock: s, reader: wire.NewReader(s, readBuffer, g.cfg.MaxFrame, true)}
 	c.reader.Preload(early)
 	g.stats.bytesRead.Add(uint64(len(early)))
+	s.raw, _ = s.SyscallConn()
 	s.arm(now)
 	c.conn = g.hub.NewConn(who.user, s, form)
+	c.conn.SetSerial(serial)
 	s.conn = c.conn
 	defer c.conn.Abort()
 	if g.draining.Load() { // it came in while the others were closed
 		c.goodbye(ws.StatusGoingAway, "server is shutting down")
 		return
 	}
-	c.finish(c.guard(c.run))
+	err := c.guard(c.run)
+	if s.leave() { // a panic may have left it inside
+		_ = s.Conn.Close()
+	}
+	c.finish(err)
 }
 
 // guard turns a panic into an error that ends this connection only.
@@ -84,14 +101,71 @@ func (c *connection) first(op ws.OpCode, payload []byte) error {
 	return <-done
 }
 
+// next returns the next frame that isn't an ack. As long as only acks come it
+// stays under the socket's read lock, where a wait needs no read(2) before it.
+func (c *connection) next(step func(fd uintptr) bool) (ws.OpCode, []byte, error) {
+	if c.sock.raw == nil || c.session == nil || c.form != push.Binary {
+		op, payload, err := c.reader.Next()
+		if err == nil {
+			c.g.stats.framesRead.Add(1)
+		}
+		return op, payload, err
+	}
+	for {
+		switch err := c.sock.raw.Read(step); {
+		case err == nil && c.sock.closing.Load(): // it was left to us
+			_ = c.sock.Conn.Close()
+			return 0, nil, net.ErrClosed
+		case err == nil && c.err == errDrained: // a busy client: deadlines count for it too
+			continue
+		case err == nil:
+			return c.op, c.payload, c.err
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, nil, err
+		}
+		if err := c.sock.expired(); err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+// step handles the acks that have come, and returns false when it wants to
+// wait for more. Nothing here may wait for anything else: who closes the socket
+// waits for it to return.
+func (c *connection) step(fd uintptr) (done bool) {
+	c.sock.enter(int(fd))
+	for range acksAtOnce {
+		c.op, c.payload, c.err = c.reader.Next()
+		if c.err == errDrained {
+			return c.leaveStep(false)
+		}
+		if c.err != nil {
+			return c.leaveStep(true)
+		}
+		c.g.stats.framesRead.Add(1)
+		if c.op != ws.OpBinary || !wire.IsAck(c.payload) {
+			return c.leaveStep(true)
+		}
+		if c.err = c.message(c.op, c.payload); c.err != nil {
+			return c.leaveStep(true)
+		}
+	}
+	c.err = errDrained
+	return c.leaveStep(true)
+}
+
+func (c *connection) leaveStep(done bool) bool {
+	return c.sock.leave() || done // when it is being closed, serveConn does the rest
+}
+
 // run handles frames until one can't be.
 func (c *connection) run() error {
+	step := c.step // made once: it is called for every ack
 	for {
-		op, payload, err := c.reader.Next()
+		op, payload, err := c.next(step)
 		if err != nil {
 			return err
 		}
-		c.g.stats.framesRead.Add(1)
 		switch op {
 		case ws.OpPing:
 			_ = c.conn.SendControl(wire.AppendMessage(nil, ws.OpPong, payload)) // refused: the next read ends

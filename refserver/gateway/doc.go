@@ -8,7 +8,9 @@
 //   - A WebSocket begins as GET /v1/connect. After the handshake fasthttp lets go
 //     of the socket, and one goroutine reads it until it ends; writing belongs to
 //     package push. The first frame is a hello, all others go to the session
-//     that delivery opened for it.
+//     that delivery opened for it. Acks, which are most of what comes, are handled
+//     under the socket's read lock (conn.go, step): that saves the read(2) which
+//     only says that nothing more has come, and allocates nothing.
 //   - Everything that comes in has a limit, and everything that goes wrong has a
 //     typed answer: {"code", "message", "retryable"} over HTTP, an error frame
 //     and a close code over WebSocket.

@@ -23,6 +23,13 @@ type fake struct {
 
 const fakeEpoch = 7
 
+// Acks that make a session do something else than note them.
+const (
+	ackAborts = 1000 + iota
+	ackPanics
+	ackAnswered
+)
+
 func (f *fake) setFail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,6 +128,14 @@ func (s *fakeSession) Handle(ctx context.Context, v *wire.View) error {
 		}
 		return s.conn.Send(&wire.Frame{SendResult: r})
 	case wire.FrameAck:
+		switch v.Ack.UpTo {
+		case ackAborts:
+			s.conn.Abort()
+		case ackPanics:
+			panic("asked to")
+		case ackAnswered:
+			return s.conn.Send(&wire.Frame{AckResult: &wire.AckResult{Ref: v.Ack.Ref}})
+		}
 		s.f.mu.Lock()
 		s.f.acks = append(s.f.acks, v.Ack.UpTo)
 		s.f.mu.Unlock()

@@ -74,7 +74,7 @@ func New(cfg Config, svc Service, hub *push.Hub) *Gateway {
 // Serve accepts connections until Close, which closes the listener; it returns
 // nil then, and an error when the listener breaks.
 func (g *Gateway) Serve(ln net.Listener) error {
-	p := patient{ln, g.log}
+	p := patient{ln, g.log, new(atomic.Uint64)}
 	g.mu.Lock()
 	if g.stopped { // fasthttp would serve a listener that comes after its Shutdown
 		g.mu.Unlock()

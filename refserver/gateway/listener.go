@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -14,7 +15,15 @@ import (
 // again when some have left.
 type patient struct {
 	net.Listener
-	log *slog.Logger
+	log    *slog.Logger
+	serial *atomic.Uint64 // connections accepted so far
+}
+
+// accepted is a connection with its place in the order of arrival. Of two
+// connections of one user the later one counts, however long their hellos took.
+type accepted struct {
+	*net.TCPConn
+	serial uint64
 }
 
 // acceptPause is how long accepting rests when the system has no descriptor left.
@@ -23,6 +32,9 @@ const acceptPause = 50 * time.Millisecond
 func (p patient) Accept() (net.Conn, error) {
 	for {
 		c, err := p.Listener.Accept()
+		if tcp, ok := c.(*net.TCPConn); ok {
+			return &accepted{tcp, p.serial.Add(1)}, nil
+		}
 		if err == nil || !passing(err) {
 			return c, err
 		}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync/atomic"
@@ -15,6 +16,8 @@ import (
 var (
 	errIdle = errors.New("nothing came, not even a pong")
 	errDone = errors.New("closed by the server")
+
+	errDrained = errors.New("nothing more has come") // the reader waits then; no connection ends by it
 )
 
 // closeWait is how long the reader waits for the client's answer when it
@@ -36,12 +39,23 @@ type socket struct {
 	pinged  bool      // a ping went out and nothing has come since
 	ending  bool      // only the client's close frame is waited for
 
+	raw     syscall.RawConn // nil: not a socket of the system
+	fd      int             // while trying
+	trying  bool            // Read doesn't wait, see connection.step
+	drained bool            // while trying: all that had come is read
+
+	inside  atomic.Bool // the reader holds the socket's read lock, so whoever closes would wait for it
+	closing atomic.Bool // Close was called
+
 	closeSent  atomic.Bool // our close frame is out: push gives the client a moment to answer
 	peerClosed atomic.Bool // the client's close frame is in: nobody has to wait for anything
 }
 
 // Read is for the wire.Reader. It returns no timeout but the final ones.
 func (s *socket) Read(p []byte) (int, error) {
+	if s.trying {
+		return s.try(p)
+	}
 	for {
 		n, err := s.Conn.Read(p)
 		if n > 0 {
@@ -56,6 +70,55 @@ func (s *socket) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// try reads without waiting. A read(2) that doesn't fill p has taken all that
+// had come, so the one that would only say so is spared: a good part of what an
+// ack costs. What comes from then on raises a new event. So does the end of the
+// stream, unless it came along with the last bytes: then it is noticed when
+// the next ping, or message, is written.
+func (s *socket) try(p []byte) (int, error) {
+	if s.drained || s.closing.Load() {
+		return 0, errDrained
+	}
+	n, err := syscall.Read(s.fd, p)
+	s.drained = n < len(p)
+	switch {
+	case n > 0:
+		s.pinged = false
+		s.g.stats.bytesRead.Add(uint64(n))
+		return n, nil
+	case err == syscall.EINTR:
+		s.drained = false
+		return 0, nil
+	case err == syscall.EAGAIN:
+		return 0, errDrained
+	case err != nil:
+		return 0, &net.OpError{Op: "read", Net: "tcp", Err: err}
+	}
+	return 0, io.EOF
+}
+
+// enter and leave bracket what the reader does under the socket's read lock.
+func (s *socket) enter(fd int) {
+	s.inside.Store(true)
+	s.fd, s.trying, s.drained = fd, true, false
+}
+
+func (s *socket) leave() (closing bool) {
+	s.trying = false
+	s.inside.Store(false)
+	return s.closing.Load()
+}
+
+// Close leaves it to the reader when that holds the lock: it may even be the
+// reader that closes. Either this sees inside, or leave sees closing.
+func (s *socket) Close() error {
+	s.closing.Store(true)
+	if s.inside.Load() {
+		return nil
+	}
+	return s.Conn.Close()
 }
 
 // expired decides what a passed read deadline means.

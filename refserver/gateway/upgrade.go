@@ -25,13 +25,13 @@ func (g *Gateway) connect(r *request) (any, error) {
 	}
 	who := r.who // the handler outlives the request
 	r.http.Hijack(func(c net.Conn) {
-		sock, early := release(c)
+		sock, serial, early := release(c)
 		if !g.begin() {
 			_ = sock.Close()
 			return
 		}
 		// A goroutine of our own: fasthttp keeps the request's memory until the handler returns.
-		go g.serveConn(sock, early, who, form)
+		go g.serveConn(sock, serial, early, who, form)
 	})
 	g.stats.upgrades.Add(1)
 	return nil, nil
@@ -106,10 +106,13 @@ func lists(h *fasthttp.RequestHeader, header, word string) bool {
 // release takes the socket out of fasthttp's wrapper, whose Close does nothing
 // useful for us and whose reader may hold bytes that the client sent right
 // behind its handshake: with the deadline passed, reading returns exactly those.
-func release(c net.Conn) (sock net.Conn, early []byte) {
+func release(c net.Conn) (sock net.Conn, serial uint64, early []byte) {
 	sock = c
 	if w, ok := c.(interface{ UnsafeConn() net.Conn }); ok {
 		sock = w.UnsafeConn()
+	}
+	if a, ok := sock.(*accepted); ok {
+		sock, serial = a.TCPConn, a.serial
 	}
 	_ = sock.SetReadDeadline(time.Unix(1, 0))
 	var buf [512]byte
@@ -121,5 +124,5 @@ func release(c net.Conn) (sock net.Conn, early []byte) {
 		}
 	}
 	_ = sock.SetDeadline(time.Time{})
-	return sock, early
+	return sock, serial, early
 }

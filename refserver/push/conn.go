@@ -1,6 +1,7 @@
 package push
 
 import (
+	"context"
 	"net"
 	"sync"
 	"syscall"
@@ -22,18 +23,21 @@ type Conn struct {
 	form    Form
 	flusher *flusher
 	done    chan struct{}
+	serial  uint64    // see SetSerial
 	out     tryWriter // used by whoever flushes: one flusher or one blocked write
 
 	mu        sync.Mutex
-	owner     any      // see SetOwner
-	queue     [][]byte // framed WebSocket messages; shared, never written to
-	bytes     int      // of queue
-	window    int      // most deliveries in flight
-	inFlight  int      // deliveries queued or written and not yet acked
-	begun     bool     // Begin was called: the queue may flow
-	scheduled bool     // a flusher or a blocked write will look at the queue
-	closing   bool     // nothing more is queued; the socket ends once the queue is empty
-	closed    bool     // the socket is closed
+	owner     any           // see SetOwner
+	queue     [][]byte      // framed WebSocket messages; shared, never written to
+	bytes     int           // of queue
+	window    int           // most deliveries in flight
+	inFlight  int           // deliveries queued or written and not yet acked
+	begun     bool          // Begin was called: the queue may flow
+	scheduled bool          // a flusher or a blocked write will look at the queue
+	closing   bool          // nothing more is queued; the socket ends once the queue is empty
+	closed    bool          // the socket is closed
+	stuck     bool          // a write waits for the socket
+	drained   chan struct{} // closed once the queue was taken; nil: nobody waits
 }
 
 // User returns whose connection it is.
@@ -44,6 +48,10 @@ func (c *Conn) Form() Form { return c.form }
 
 // Done is closed with the socket.
 func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// SetSerial gives the connection its place in the order of arrival, before
+// Register. Without one connections count in the order of Register.
+func (c *Conn) SetSerial(n uint64) { c.serial = n }
 
 // SetOwner keeps a value with the connection, for whoever finds it by Hub.Online.
 func (c *Conn) SetOwner(v any) {
@@ -113,7 +121,7 @@ func (c *Conn) SendControl(b []byte) error {
 		c.mu.Unlock()
 		return net.ErrClosed
 	}
-	if len(c.queue) >= 2*c.hub.cfg.QueueFrames || (len(c.queue) > 0 && c.bytes+len(b) > 2*c.hub.cfg.QueueBytes) {
+	if len(c.queue) >= 2*c.hub.cfg.QueueFrames || c.bytes > 2*c.hub.cfg.QueueBytes {
 		c.mu.Unlock()
 		c.hub.stats.closed.Add(1)
 		c.Abort()
@@ -127,6 +135,34 @@ func (c *Conn) SendControl(b []byte) error {
 		c.flusher.add(c)
 	}
 	return nil
+}
+
+// WaitRoom waits until the queue has room for a large answer: the requests of a
+// client that doesn't read are not served meanwhile.
+func (c *Conn) WaitRoom(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		if c.closing || c.closed {
+			c.mu.Unlock()
+			return net.ErrClosed
+		}
+		if !c.begun || c.bytes < c.hub.cfg.QueueBytes && !c.stuck {
+			c.mu.Unlock()
+			return nil
+		}
+		if c.drained == nil {
+			c.drained = make(chan struct{})
+		}
+		drained := c.drained
+		c.mu.Unlock()
+		select {
+		case <-drained:
+		case <-c.done:
+			return net.ErrClosed
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // roomLocked says whether n deliveries of size bytes in all fit the queue and

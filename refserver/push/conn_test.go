@@ -135,6 +135,57 @@ func TestReplacedByNewerConnection(t *testing.T) {
 	}
 }
 
+// A hello that was served late must not take the user's newer connection away.
+func TestOlderConnectionDoesNotReplaceANewerOne(t *testing.T) {
+	h := startHub(t, Config{}, &memLog{})
+	older, newer := connect(t, h, "b"), connect(t, h, "b")
+	older.conn.SetSerial(7)
+	newer.conn.SetSerial(8)
+	if !h.Register(newer.conn) {
+		t.Error("the newer connection was refused")
+	}
+	if h.Register(older.conn) {
+		t.Error("the older connection took the user over")
+	}
+	older.expect(t, "close 4001 replaced by a newer connection of the same user")
+	if h.Online("b") != newer.conn {
+		t.Error("the newer connection isn't the one that is online")
+	}
+}
+
+// Large answers to a client that doesn't read wait instead of ending it.
+func TestWaitRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHub(t, Config{QueueBytes: 1000, WriteTimeout: time.Hour, Retransmit: -1}, nil)
+		p := dial(h, "b") // nobody reads its other end yet
+		defer p.sock.Close()
+		_ = p.conn.Begin(&wire.Frame{Welcome: &wire.Welcome{}})
+		synctest.Wait() // the write of the welcome is stuck
+		_ = p.conn.SendControl(make([]byte, 900))
+		served := 0
+		go func() {
+			for p.conn.WaitRoom(t.Context()) == nil {
+				served++
+				if served == 5 {
+					return
+				}
+				_ = p.conn.SendControl(wire.AppendMessage(nil, ws.OpBinary, make([]byte, 1500)))
+			}
+		}()
+		synctest.Wait()
+		if served != 0 {
+			t.Errorf("%d answers queued behind a stuck write", served)
+		}
+		buf := make([]byte, 4096)
+		for served < 5 {
+			if _, err := p.sock.Read(buf); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+	})
+}
+
 func TestCloseLetsQueuedFramesOutFirst(t *testing.T) {
 	h := New(Config{})
 	h.Start(&memLog{})

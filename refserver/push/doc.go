@@ -5,7 +5,7 @@
 //
 //   - Room.Deliver encodes each message once, whatever the number of members,
 //     and appends the same bytes to each member's queue.
-//   - A connection has one bounded queue. Flushers, one per processor, write all
+//   - A connection has one bounded queue. Flushers, one per two processors, write all
 //     that waits on a connection with one write(2): joining frames is worth more
 //     than any other saving (a write costs about 5 µs, a joined frame 0.5 µs).
 //     A write that would block is handed to a goroutine of its own with a

@@ -114,8 +114,12 @@ func (f *flusher) flush(c *Conn) {
 func (c *Conn) take(spare [][]byte) (frames [][]byte, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.drained != nil {
+		close(c.drained)
+		c.drained = nil
+	}
 	if len(c.queue) == 0 {
-		c.scheduled = false
+		c.scheduled, c.stuck = false, false
 		if cap(c.queue) > keepQueue {
 			c.queue = nil
 		}
@@ -165,6 +169,9 @@ func (f *flusher) write(c *Conn, frames [][]byte) (rest []byte, err error) {
 // socket, until the queue is empty or the client has been stuck for WriteTimeout.
 func (c *Conn) writeBlocking(rest []byte) {
 	var spare [][]byte
+	c.mu.Lock()
+	c.stuck = true
+	c.mu.Unlock()
 	for {
 		c.hub.stats.writes.Add(1)
 		_ = c.sock.SetWriteDeadline(time.Now().Add(c.hub.cfg.WriteTimeout))

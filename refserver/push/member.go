@@ -14,13 +14,19 @@ func (m *Member) move(pushed, acked uint64) {
 	c.mu.Unlock()
 }
 
-// Ack moves the member's cursor forward to upTo, never past the head, and
-// returns the cursor that stands and whether it moved.
+// Ack moves the member's cursor forward to upTo, never past the head, and on
+// over messages that the member sent itself: a member who only writes from
+// then on would otherwise never ack again. It returns the cursor that stands
+// and whether it moved. Keeping the last run of own messages is enough: what
+// lies between two runs has to be acked, and that jumps the next one.
 func (m *Member) Ack(upTo uint64) (cursor uint64, moved bool) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	upTo = min(upTo, r.head)
+	if m.ownFrom > 0 && upTo+1 >= m.ownFrom && upTo < m.ownTo {
+		upTo = m.ownTo
+	}
 	if upTo <= m.acked || m.index < 0 {
 		return m.acked, false
 	}
@@ -46,9 +52,12 @@ func (m *Member) AckIDs(ids []uint64) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if m.index < 0 {
-		return
+	if m.index >= 0 {
+		m.ackIDs(ids)
 	}
+}
+
+func (m *Member) ackIDs(ids []uint64) {
 	for _, id := range ids {
 		if id > m.acked && id <= m.pushed {
 			if m.holes == nil {
@@ -75,7 +84,9 @@ func (m *Member) AckIDs(ids []uint64) {
 // that reaches the head makes a member that was behind live, under the lock
 // that Deliver takes: nothing falls between the two. more is what the page
 // told the client; when newer messages have arrived since, it is told to pull on.
-func (m *Member) Page(frame []byte, upTo uint64, more bool) error {
+// gone are seqs in the page's range that were acked by id before: they are not
+// in flight.
+func (m *Member) Page(frame []byte, upTo uint64, more bool, gone ...uint64) error {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,6 +101,7 @@ func (m *Member) Page(frame []byte, upTo uint64, more bool) error {
 		m.move(upTo-m.pushed, 0)
 		m.pushed = upTo
 	}
+	m.ackIDs(gone)
 	switch {
 	case upTo >= r.head:
 		m.state = Live

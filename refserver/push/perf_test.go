@@ -18,7 +18,8 @@ const fanoutMembers = 500
 const perTurn = 40
 
 type sockets struct {
-	servers, clients []net.Conn
+	servers []net.Conn
+	clients []int // descriptors
 }
 
 func openSockets(b testing.TB, n int) *sockets {
@@ -27,26 +28,40 @@ func openSockets(b testing.TB, n int) *sockets {
 	for range n {
 		server, client := tcpPair(b)
 		s.servers = append(s.servers, server)
-		s.clients = append(s.clients, client)
+		s.clients = append(s.clients, takeFD(b, client))
 	}
 	return s
+}
+
+// takeFD takes a client's descriptor away from Go's poller: what arrives there
+// would wake whatever thread of this process waits in it, and count as the
+// sender's CPU.
+func takeFD(b testing.TB, c net.Conn) (fd int) {
+	b.Helper()
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := raw.Control(func(old uintptr) { fd, err = syscall.Dup(int(old)) }); err != nil {
+		b.Fatal(err)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	_ = c.Close()
+	b.Cleanup(func() { _ = syscall.Close(fd) })
+	return fd
 }
 
 // drain empties what the clients have received.
 func (s *sockets) drain() {
 	buf := make([]byte, 256<<10)
-	for _, c := range s.clients {
-		raw, err := c.(syscall.Conn).SyscallConn()
-		if err != nil {
-			panic(err)
-		}
-		_ = raw.Read(func(fd uintptr) bool {
-			for {
-				if n, err := syscall.Read(int(fd), buf); n <= 0 || err != nil {
-					return true
-				}
+	for _, fd := range s.clients {
+		for {
+			if n, err := syscall.Read(fd, buf); n <= 0 || err != nil {
+				break
 			}
-		})
+		}
 	}
 }
 
@@ -162,11 +177,12 @@ func BenchmarkFanout(b *testing.B) {
 			ours, stop := fanout(b, c.joined)
 			defer stop()
 			pair.Bench(b, perTurn*fanoutMembers, bare(b, c.joined, false), ours)
+			pair.Limit(b, 1.25)
 		})
 	}
 }
 
 // BenchmarkFanoutFloor shows that the floor is honest: at most 1.2 × write(2).
 func BenchmarkFanoutFloor(b *testing.B) {
-	pair.Bench(b, perTurn*fanoutMembers, bare(b, 1, true), bare(b, 1, false))
+	pair.Require(b, pair.Bench(b, perTurn*fanoutMembers, bare(b, 1, true), bare(b, 1, false)), 1.2)
 }

@@ -66,12 +66,13 @@ type Member struct {
 	conn  *Conn
 	index int // in room.members, -1 once it has left
 
-	state   State
-	pushed  uint64              // newest seq that was queued, paged or skipped as its own
-	acked   uint64              // cursor as this node knows it
-	since   time.Time           // last progress while something is unacked
-	retries uint                // retransmissions since the last progress
-	holes   map[uint64]struct{} // acked by id above acked; inboxes only
+	state          State
+	pushed         uint64              // newest seq that was queued, paged or skipped as its own
+	acked          uint64              // cursor as this node knows it
+	since          time.Time           // last progress while something is unacked
+	retries        uint                // retransmissions since the last progress
+	ownFrom, ownTo uint64              // the last run of messages that the member sent itself
+	holes          map[uint64]struct{} // acked by id above acked; inboxes only
 }
 
 // NewRoom makes a room for a conversation whose newest stored message is head.
@@ -238,6 +239,10 @@ func (m *Member) take(run []Message, now time.Time) (n int) {
 // own passes over a message that the member sent itself: if its cursor stood
 // right before it, it moves, as it does in the store.
 func (m *Member) own(seq uint64) {
+	if seq != m.ownTo+1 || m.ownFrom == 0 {
+		m.ownFrom = seq
+	}
+	m.ownTo = seq
 	switch {
 	case m.acked == seq-1:
 		m.acked, m.pushed = seq, seq

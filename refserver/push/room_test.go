@@ -140,6 +140,51 @@ func TestOwnMessagesFillTheirGap(t *testing.T) {
 	}
 }
 
+// An ack and the member's own sends cross: whoever only writes from then on
+// has nothing left to ack, so the ack has to carry the cursor over its own
+// messages, or trimming would wait for ever.
+func TestAckJumpsOverOwnMessagesThatFollow(t *testing.T) {
+	h := startHub(t, Config{}, &memLog{})
+	room := h.NewRoom("g:1", 1, 0)
+	b := connect(t, h, "b")
+	m, _ := room.Join(b.conn, 0)
+	room.Deliver([]Message{message(1, "a"), sent(2, b), sent(3, b)})
+	if cursor, moved := m.Ack(1); cursor != 3 || !moved {
+		t.Errorf("cursor %d, want 3", cursor)
+	}
+	room.Deliver([]Message{sent(4, b)})
+	if cursor, _, _ := m.Status(); cursor != 4 {
+		t.Errorf("cursor %d, want 4", cursor)
+	}
+	// Runs apart: each ack reaches the end of the run right behind it, no further.
+	room.Deliver([]Message{message(5, "a"), sent(6, b), message(7, "a"), sent(8, b)})
+	for _, step := range []struct{ upTo, cursor uint64 }{{5, 5}, {7, 8}} {
+		if cursor, _ := m.Ack(step.upTo); cursor != step.cursor {
+			t.Errorf("ack %d: cursor %d, want %d", step.upTo, cursor, step.cursor)
+		}
+	}
+	if b.conn.inFlight != 0 {
+		t.Errorf("in flight %d, want 0", b.conn.inFlight)
+	}
+}
+
+// Seqs that a page of an inbox lacks were acked by id: they are not in flight.
+func TestGoneSeqsOfAPageAreNotInFlight(t *testing.T) {
+	h := startHub(t, Config{}, &memLog{})
+	room := h.NewRoom("u:b", 1, 300)
+	b := connect(t, h, "b")
+	m, _ := room.Join(b.conn, 0)
+	var gone []uint64
+	for seq := uint64(2); seq <= 300; seq++ {
+		gone = append(gone, seq)
+	}
+	_ = m.Page(pageFrame(t, b.conn, 300, false), 300, false, gone...)
+	m.AckIDs([]uint64{1})
+	if cursor, _, state := m.Status(); cursor != 300 || state != Live || b.conn.inFlight != 0 {
+		t.Errorf("cursor %d, %v, in flight %d; want 300, live, 0", cursor, state, b.conn.inFlight)
+	}
+}
+
 func TestAckIDs(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
 	room := h.NewRoom("u:b", 1, 0)

@@ -133,41 +133,6 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkBareCoalescing is the least that a coalescing client can do with the
-// same script: a channel, a pipeline, no deadlines, no retries, no bookkeeping.
-func BenchmarkBareCoalescing(b *testing.B) {
-	l := newLoad(b, 1)
-	client, set := l.r.Client(), l.f.scripts.Load()
-	queue := make(chan *delivery.Append, benchSends)
-	sink := releaser{b, make(chan struct{}, benchSends)}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for a := range queue {
-			batch := []*delivery.Append{a}
-			for len(queue) > 0 && len(batch) < defaultMaxBatch {
-				batch = append(batch, <-queue)
-			}
-			pipe := client.Pipeline()
-			for _, a := range batch {
-				pipe.EvalSha(context.Background(), set.sha[scriptAppendGroup], l.keysOf(a), a.Sender, a.ClientMsgID, a.Record, 9000000, "0")
-			}
-			if _, err := pipe.Exec(context.Background()); err != nil {
-				b.Error(err)
-			}
-			sink.Appended(batch)
-		}
-	})
-	l.measured(b, func() {
-		for i := range b.N {
-			sink.places <- struct{}{}
-			queue <- l.send(i)
-		}
-		sink.drain()
-	})
-	close(queue)
-	wg.Wait()
-}
-
 func (l *load) keysOf(a *delivery.Append) []string {
 	return l.f.keys.appendKeys(nil, wire.KindGroup, a.Conversation, bucket(time.Now(), time.Hour), true)
 }

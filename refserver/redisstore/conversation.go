@@ -152,7 +152,7 @@ func (s *Store) Move(ctx context.Context, group string, epoch uint64, moves []de
 	furthest := uint64(0)
 	for i := range moves {
 		furthest = max(furthest, moves[i].UpTo)
-		args = append(args, moves[i].UpTo, &moves[i].User)
+		args = append(args, &moves[i].UpTo, &moves[i].User) // pointers: nothing is allocated per cursor
 	}
 	args[0] = furthest
 	cmd, _, err := s.run(ctx, cmdMove, bound(epoch), scriptMove, []string{s.keys.members(group), s.keys.log(wire.KindGroup, group)}, args...)

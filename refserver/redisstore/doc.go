@@ -38,8 +38,8 @@
 //
 // # What was measured, and chosen
 //
-// On 2 shared cores, Redis 7.0.15 on a Unix socket; ratios count (bench_test.go,
-// medians of 5):
+// On 2 shared cores, Redis 7.0.15 on a Unix socket; ratios count (bench_test.go
+// and perf_test.go, medians):
 //
 //   - The send path costs 5.9 µs of client CPU and 8 allocations; a bare coalescing
 //     client with the same script 7.1 µs and 20 (ratio 0.83); go-redis's

@@ -14,6 +14,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if role := os.Getenv(perfRole); role != "" { // a child of the benchmarks
+		os.Exit(perfChildMain(role))
+	}
 	goleak.VerifyTestMain(m,
 		// fasthttp's own, see package gateway's tests.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -59,6 +60,22 @@ func (p *program) serveCommand() *cobra.Command {
 	return cmd
 }
 
+// gcPercent is how much garbage may gather before it is collected, in percent
+// of what lives. What an idle server holds is its connections, and little
+// garbage comes of a delivery or an ack, so half of Go's default costs next to
+// no CPU and saves a quarter of the memory.
+const gcPercent = 50
+
+// leanHeap sets it, unless the environment says otherwise, until the returned
+// function is called.
+func leanHeap() (restore func()) {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(gcPercent)
+	return func() { debug.SetGCPercent(before) }
+}
+
 func (p *program) serve(ctx context.Context, o *options) error {
 	log, err := logger(p.stderr, o.logLevel, o.logFormat)
 	if err != nil {
@@ -75,6 +92,7 @@ func (p *program) serve(ctx context.Context, o *options) error {
 		return usage(err)
 	}
 
+	defer leanHeap()()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(signals)

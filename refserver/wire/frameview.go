@@ -116,3 +116,7 @@ func (p *PageView) set(m *Page) {
 		More: m.More, Truncated: m.Truncated, Head: m.Head, Count: len(m.Messages), page: m,
 	}
 }
+
+// IsAck tells from the first byte whether a frame is an ack. What it really
+// holds is for [View.Decode] to say.
+func IsAck(payload []byte) bool { return len(payload) > 0 && payload[0] == byte(FrameAck)<<3|2 }
