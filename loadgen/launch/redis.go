@@ -128,7 +128,10 @@ func (r *Redis) find(ctx context.Context) error {
 		return fmt.Errorf("the Redis at %s doesn't answer: %w; check the URL, or leave it out to have a private one started", Redacted(r.url), err)
 	}
 	r.version = versionOf(ctx, c)
-	return nil
+	if r.opts.Namespace == "" {
+		return nil
+	}
+	return noteGiven(r.launcher.Dir(), r.url, r.opts.Namespace)
 }
 
 // Connect makes a client for a Redis URL, which must be closed. It doesn't

@@ -181,6 +181,35 @@ func TestEmbeddedKeysExpire(t *testing.T) {
 	eventually(t, "key expires", func() bool { return !m.Exists("k") })
 }
 
+// The generator was killed: the next run's sweep removes its keys too.
+func TestSweepPurgesTheNamespaceOfAKilledRun(t *testing.T) {
+	needRedis(t)
+	ctx := t.Context()
+	host, err := newLauncher(t).Redis(ctx, RedisOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := noteGiven(dir, host.URL(), "am:killed."); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, host.URL())
+	for _, key := range []string{"am:killed.r1:{g:1}:log", "am:killed.r2:epoch", "am:alive.r1:epoch"} {
+		if err := c.Set(ctx, key, "v", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if gone, err := sweepRun(dir); !gone || err != nil {
+		t.Fatalf("swept %v, %v", gone, err)
+	}
+	if keys := c.Keys(ctx, "*").Val(); len(keys) != 1 || keys[0] != "am:alive.r1:epoch" {
+		t.Errorf("left: %v, want the other run's key alone", keys)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the run directory stayed: %v", err)
+	}
+}
+
 func TestGivenRedisIsPurged(t *testing.T) {
 	needRedis(t)
 	ctx := t.Context()

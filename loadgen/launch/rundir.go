@@ -26,6 +26,9 @@ const (
 func bases() []string {
 	dir := "ackmark-" + strconv.Itoa(os.Getuid())
 	preferred := filepath.Join(os.TempDir(), dir)
+	if abs, err := filepath.Abs(preferred); err == nil { // Redis changes its directory
+		preferred = abs
+	}
 	if short := filepath.Join("/tmp", dir); short != preferred {
 		return []string{preferred, short}
 	}
@@ -207,8 +210,9 @@ func sweepRun(path string) (gone bool, err error) {
 		}
 		return false, fmt.Errorf("sweeping %s: %w", path, err)
 	}
+	purged := purgeNoted(path)
 	if err := os.RemoveAll(path); err != nil {
-		return false, fmt.Errorf("sweeping: %w", err)
+		return false, errors.Join(fmt.Errorf("sweeping: %w", err), purged)
 	}
-	return true, nil
+	return true, purged
 }
