@@ -143,7 +143,7 @@ func (r *Reader) header() error {
 		h.Length = int64(binary.BigEndian.Uint16(b[2:]))
 	case 8:
 		if b[2]&0x80 != 0 {
-			return r.breach(ws.ErrHeaderLengthMSB)
+			return r.breach(errLengthMSB)
 		}
 		h.Length = int64(binary.BigEndian.Uint64(b[2:]))
 	}

@@ -108,7 +108,7 @@ func TestReader(t *testing.T) {
 			join(frame(false, ws.OpBinary, m, "a"), frame(true, ws.OpContinuation, m, "b"), frame(true, ws.OpContinuation, m, "c")),
 			[]got{{ws.OpBinary, "ab"}}, ws.ErrProtocolContinuationUnexpected,
 		},
-		{"length with the top bit", []byte{0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}, nil, ws.ErrHeaderLengthMSB},
+		{"length with the top bit", []byte{0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}, nil, errLengthMSB},
 		{"text not UTF-8", frame(true, ws.OpText, m, "\xff"), nil, errTextUTF8},
 		{"fragmented text not UTF-8", join(frame(false, ws.OpText, m, "\xc3"), frame(true, ws.OpContinuation, m, "a")), nil, errTextUTF8},
 		{"close with half a code", frame(true, ws.OpClose, m, "\x03"), nil, ws.ProtocolError("close frame with half a status code")},

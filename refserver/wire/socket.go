@@ -94,7 +94,7 @@ func CloseCode(err error) ws.StatusCode {
 	switch {
 	case errors.Is(err, errTextUTF8), errors.Is(err, ws.ErrProtocolInvalidUTF8):
 		return ws.StatusInvalidFramePayloadData
-	case errors.As(err, &protocol), errors.Is(err, ws.ErrHeaderLengthMSB):
+	case errors.As(err, &protocol):
 		return ws.StatusProtocolError
 	}
 	switch f := AsFault(err); f.Code {
@@ -141,5 +141,8 @@ func checkClose(payload []byte) error {
 	}
 	return ws.CheckCloseFrameData(code, "")
 }
+
+// errLengthMSB is gobwas/ws's ErrHeaderLengthMSB as the protocol error that it is.
+var errLengthMSB = ws.ProtocolError("the most significant bit of a 64-bit length must be 0")
 
 var errTextUTF8 = ws.ProtocolError("text message that isn't valid UTF-8")

@@ -111,7 +111,7 @@ func TestCloseCode(t *testing.T) {
 	}{
 		{"none", nil, 1000},
 		{"protocol", fmt.Errorf("websocket: %w", ws.ErrProtocolMaskRequired), 1002},
-		{"length bit", fmt.Errorf("websocket: %w", ws.ErrHeaderLengthMSB), 1002},
+		{"length bit", fmt.Errorf("websocket: %w", errLengthMSB), 1002},
 		{"text", errTextUTF8, 1007},
 		{"reason", ws.ErrProtocolInvalidUTF8, 1007},
 		{"too large", Faultf(CodeTooLarge, "x"), 1009},
