@@ -137,6 +137,8 @@ func Schema() []Key {
 			Help: "load that is measured"},
 		{Name: "phases.drain", Type: TypeDuration, Default: "5s", Min: "1s", Max: "1h", Workload: true,
 			Help: "longest wait for what is pending; ends as soon as nothing is"},
+		{Name: "pacing", Type: TypeChoice, Default: PacingPrecise, Values: []string{PacingSleep, PacingPrecise}, Workload: true,
+			Help: "how the generator waits for a send's time; precise: the last 2 ms in nanosleep(2), a few per cent of a core; sleep: the runtime's timer, about 1 ms late"},
 		{Name: "repeats", Type: TypeInteger, Unit: "runs", Default: "1", Min: "1", Max: "1000", Whole: true,
 			Help: "how often each variant is measured; variants take turns"},
 

@@ -13,6 +13,7 @@ type Profile struct {
 	Clients    Clients    `json:"clients"`
 	Traffic    Traffic    `json:"traffic"`
 	Phases     Phases     `json:"phases"`
+	Pacing     string     `json:"pacing"` // PacingSleep, PacingPrecise: how the generator waits for a send's time
 	Repeats    int        `json:"repeats"`
 	// Variants is empty in a resolved profile: one of them has been applied.
 	// Source.Variants lists them.
@@ -137,6 +138,9 @@ const (
 	FsyncOff      = "off"
 	FsyncEverysec = "everysec"
 	FsyncAlways   = "always"
+
+	PacingSleep   = "sleep"
+	PacingPrecise = "precise"
 
 	TransportWebSocket = "websocket"
 

@@ -73,7 +73,7 @@ func TestDesignExample(t *testing.T) {
 			Send: Send{Timeout: ms(5000), Retries: 3}, Ack: Ack{Policy: AckCount, Every: 10, Interval: ms(500)},
 			Pull: Pull{Mode: PullPaged, Page: 100, Order: OrderOldest, Ack: PullAckNextPage}, Dedup: DedupWatermark},
 		Traffic: Traffic{Group: &Flow{Rate: 20, Arrivals: ArrivalsPoisson, Burst: 10, Bytes: 200, Senders: SendersRandom}},
-		Phases:  Phases{Warmup: ms(2000), Measure: ms(15000), Drain: ms(5000)}, Repeats: 2,
+		Phases:  Phases{Warmup: ms(2000), Measure: ms(15000), Drain: ms(5000)}, Pacing: PacingPrecise, Repeats: 2,
 		Faults: []Fault{}, Thresholds: []string{"lost == 0", "shown_twice == 0", "live.p99 < 250ms"},
 	}
 	if got := settings[1].Profile; !reflect.DeepEqual(got, want) {
@@ -242,8 +242,8 @@ func TestLoad(t *testing.T) {
 		t.Errorf("Load: %v", err)
 	}
 	for _, tc := range []struct{ name, want string }{
-		{"ack-strom", `no profile is called "ack-strom"; did you mean ack-storm? shipped: ack-storm, ack-storm-long, smoke; a file of your own is given by path, e.g. ./mine.yaml`},
-		{"nowhere.yaml", "nowhere.yaml: no such file; a path to a profile, or one of the shipped: ack-storm, ack-storm-long, smoke"},
+		{"ack-strom", `no profile is called "ack-strom"; did you mean ack-storm? shipped: ack-storm, ack-storm-long, idle-crowd, smoke; a file of your own is given by path, e.g. ./mine.yaml`},
+		{"nowhere.yaml", "nowhere.yaml: no such file; a path to a profile, or one of the shipped: ack-storm, ack-storm-long, idle-crowd, smoke"},
 		{filepath.Dir(path) + "/", "reading the profile: read " + filepath.Dir(path) + "/: is a directory"},
 	} {
 		if _, err := Load(tc.name); err == nil || err.Error() != tc.want {
