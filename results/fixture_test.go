@@ -84,7 +84,7 @@ func stormRun(variant string, repeat int, ackRequests int64, meanBatch, swing fl
 	us := func(v float64) int64 { return int64(v * scale) }
 	r.Histograms = map[string]Histogram{
 		"send": figures(us(900), us(4100), us(9800)), "live": figures(us(3400+9000/batch), us(14_200+33_000/batch), us(22_800+61_000/batch)),
-		"schedule_lag": figures(70, 410, 1300),
+		"schedule_lag": figures(70, 410, 1300), "hiccup": figures(570, 4400, 7400),
 	}
 	return r
 }

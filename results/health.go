@@ -21,7 +21,7 @@ func judgeRun(run *Run, conditions []Condition, rules Rules) Verdict {
 	for _, c := range conditions {
 		if x, ok := run.Value(c.Metric.Name); ok && c.guarantee() && !c.Met(x) {
 			j.add(Reason{Kind: ReasonInvariant, Metric: c.Metric.Name, Value: Number(x), Limit: Number(c.Limit),
-				Text: fmt.Sprintf("%s is %s, %s", c.Metric.Name, FormatValue(c.Metric.Unit, x), c.must())})
+				Text: fmt.Sprintf("%s is %s, %s%s", c.Metric.Name, FormatValue(c.Metric.Unit, x), c.must(), explained(c.Metric.Name))})
 		}
 	}
 	return verdictOf(j.reasons)
@@ -48,7 +48,7 @@ func (j *runJudge) warn(format string, args ...any) {
 func (j *runJudge) missing(conditions []Condition, required []string) {
 	names := slices.Clone(required)
 	for _, c := range conditions {
-		if c.Metric.Name == "acked_not_received" && c.Source == FromInvariant && j.run.Audit.Reduced {
+		if ofStore(c.Metric.Name) && c.Source == FromInvariant && j.run.Audit.Reduced {
 			continue
 		}
 		if !slices.Contains(names, c.Metric.Name) {
@@ -123,10 +123,12 @@ func (j *runJudge) replay() {
 	}
 }
 
-// lag holds schedule lag against every percentile that is printed, like
-// against like.
+// lag holds the generator's own lateness against every percentile that is
+// printed, like against like: schedule lag, which makes sends late, against what
+// counts from the intended time of sends, and hiccups, which make whatever it
+// does late, against deliveries, which wait for it as the meter does.
 func (j *runJudge) lag(conditions []Condition) {
-	lag := j.run.Histograms["schedule_lag"]
+	lag, hiccup := j.run.Histograms["schedule_lag"], j.run.Histograms["hiccup"]
 	for _, base := range []string{"live", "send"} {
 		h, ok := j.run.Histograms[base]
 		if !ok {
@@ -138,19 +140,27 @@ func (j *runJudge) lag(conditions []Condition) {
 			if (stat == "p90" || stat == "max") && !asked {
 				continue // not printed
 			}
-			x, ok1 := lag.Statistic(stat)
-			y, ok2 := h.Statistic(stat)
-			if ok1 && ok2 {
+			y, ok := h.Statistic(stat)
+			if !ok {
+				continue
+			}
+			if x, ok := lag.Statistic(stat); ok {
 				j.largeOver(j.lagFloor(stat, lag.Count), "schedule_lag."+stat, "schedule lag "+statTitle(stat), x, name, y)
+			}
+			// No warning below the floor: the meter's timer has a grain of its
+			// own, which deliveries don't wait for.
+			floor := j.lagFloor(stat, hiccup.Count)
+			if x, ok := hiccup.Statistic(stat); ok && base == "live" && x > floor {
+				j.largeOver(floor, "hiccup."+stat, "the generator's hiccup "+statTitle(stat), x, name, y)
 			}
 		}
 	}
 }
 
-// lagFloor is below what schedule lag is not large at a percentile: more where
-// only a few of the sends lie beyond it.
-func (j *runJudge) lagFloor(stat string, sends int64) float64 {
-	beyond := map[string]float64{"p50": 0.5, "p90": 0.1, "p99": 0.01, "p999": 0.001}[stat] * float64(sends)
+// lagFloor is below what lateness is not large at a percentile: more where only
+// a few of the samples lie beyond it.
+func (j *runJudge) lagFloor(stat string, samples int64) float64 {
+	beyond := map[string]float64{"p50": 0.5, "p90": 0.1, "p99": 0.01, "p999": 0.001}[stat] * float64(samples)
 	if beyond < j.limits.LagSamples {
 		return j.limits.LagFewFloorUs
 	}
@@ -188,8 +198,10 @@ func (j *runJudge) starved() {
 	if h.GCPauseMaxUs != nil && live.P999 != nil {
 		j.large("", "the generator's longest GC pause", *h.GCPauseMaxUs, "live.p999", float64(*live.P999))
 	}
-	if h.RunQueueMeanUs != nil && live.P50 != nil {
-		j.large("", "the generator's mean wait for a core", *h.RunQueueMeanUs, "live.p50", float64(*live.P50))
+	if h.RunQueueMeanUs != nil && *h.RunQueueMeanUs > j.limits.RunQueueMeanUs {
+		j.add(Reason{Kind: ReasonHealth, Value: h.RunQueueMeanUs, Limit: Number(j.limits.RunQueueMeanUs),
+			Text: fmt.Sprintf("the generator was starved: its mean wait for a core is %s, limit %s; something else uses this machine's cores",
+				FormatValue(Microseconds, *h.RunQueueMeanUs), FormatValue(Microseconds, j.limits.RunQueueMeanUs))})
 	}
 }
 

@@ -27,7 +27,7 @@ type VariantRule struct {
 func DefaultRequired() []string {
 	return []string{
 		"sends", "deliveries", "expected_deliveries", "deliveries_per_s", "achieved_percent",
-		"ack_requests", "send.p99", "live.p99", "schedule_lag.p99",
+		"ack_requests", "send.p99", "live.p99", "schedule_lag.p99", "hiccup.p99",
 	}
 }
 
@@ -141,7 +141,7 @@ func judgeCondition(c Condition, variant string, s Summary, runs []*Run, limits 
 		check.Value = s.Max
 	}
 	if s.Median == nil || s.N < len(runs) {
-		if c.Metric.Name == "acked_not_received" && c.Source == FromInvariant && allReduced(runs) {
+		if ofStore(c.Metric.Name) && c.Source == FromInvariant && allReduced(runs) {
 			check.Status = Pass // not known of a foreign server, and the run says so
 		}
 		return check, nil

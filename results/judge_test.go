@@ -35,6 +35,18 @@ func TestJudge(t *testing.T) {
 			r.Runs[each1].Audit.OutOfOrder = 2
 			r.Runs[each1].SetAuditMetrics()
 		}, Fail, 1, "out_of_order is 2"},
+		{"another seq than told", func(_ *testing.T, r *Result, _ *Rules) {
+			r.Runs[each1].Audit.SeqMismatch = 2
+			r.Runs[each1].SetAuditMetrics()
+		}, Fail, 1, "seq_mismatch is 2, must be 0: they came under another seq"},
+		{"arrived and never shown", func(_ *testing.T, r *Result, _ *Rules) {
+			r.Runs[each1].Audit.NotShown = 1
+			r.Runs[each1].SetAuditMetrics()
+		}, Fail, 1, "its user never saw them"},
+		{"refused, and there all the same", func(_ *testing.T, r *Result, _ *Rules) {
+			r.Runs[each1].Audit.RefusedArrived = 1
+			r.Runs[each1].SetAuditMetrics()
+		}, Fail, 1, "refused_arrived is 1, must be 0: they reached somebody"},
 		{"late sends don't excuse a lost message", func(_ *testing.T, r *Result, _ *Rules) {
 			loseThree(&r.Runs[each1])
 			r.Runs[each1].Histograms["schedule_lag"] = figures(70, 410_000, 500_000)
@@ -83,6 +95,16 @@ func TestJudge(t *testing.T) {
 			fast(r, each1)
 			r.Runs[each1].Histograms["schedule_lag"] = figures(70, 15_000, 15_000)
 		}, Invalid, 3, "schedule lag p99 is 15 ms against 16 ms"},
+		{"hiccups against p99.9", func(_ *testing.T, r *Result, _ *Rules) {
+			r.Runs[each1].Histograms["hiccup"] = figures(570, 4400, 80_000)
+		}, Invalid, 3, "the generator's hiccup p99.9 is 80 ms against"},
+		{"one hiccup of a thousand", func(_ *testing.T, r *Result, _ *Rules) {
+			fast(r, each1)
+			r.Runs[each1].Histograms["hiccup"] = figures(570, 4400, 15_000)
+		}, Pass, 0, ""},
+		{"hiccups weren't measured", func(_ *testing.T, r *Result, _ *Rules) {
+			delete(r.Runs[each1].Histograms, "hiccup")
+		}, Invalid, 3, "hiccup.p99 is missing"},
 		{"lag at the maximum counts where the maximum is asked for", func(t *testing.T, r *Result, rules *Rules) {
 			rules.Thresholds = conditions(t, FromThreshold, "live.max < 5s")
 			lag := figures(70, 410, 1300)
@@ -102,7 +124,8 @@ func TestJudge(t *testing.T) {
 		}, Pass, 0, ""},
 		{"generator out of CPU", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Health.GeneratorCPUCores = Number(1.96) }, Invalid, 3, "the generator used 1.96 of its 2 cores, limit 95 %"},
 		{"generator stopped by GC", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Health.GCPauseMaxUs = Number(70_000) }, Invalid, 3, "longest GC pause is 70 ms"},
-		{"generator waiting for a core", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Health.RunQueueMeanUs = Number(9000) }, Invalid, 3, "mean wait for a core is 9 ms"},
+		{"generator waiting for a core", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Health.RunQueueMeanUs = Number(1250) }, Invalid, 3, "the generator was starved: its mean wait for a core is 1.25 ms, limit 350 µs"},
+		{"generator next to a busy server", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Health.RunQueueMeanUs = Number(213) }, Pass, 0, ""},
 		{"server counted otherwise", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Health.Reconciliations[0].Theirs = 149_699 }, Invalid, 3, "deliveries: the generator counted 149,700, server 149,699"},
 		{"within the tolerance", func(_ *testing.T, r *Result, _ *Rules) {
 			r.Runs[each1].Health.Reconciliations[0] = Reconciliation{"cursors", 100, "server", 101, 0.01}
@@ -143,6 +166,7 @@ func TestJudge(t *testing.T) {
 			for i := range r.Runs {
 				r.Runs[i].Audit.Reduced = true
 				r.Runs[i].Metrics.SetNull("acked_not_received")
+				r.Runs[i].Metrics.SetNull("not_shown")
 			}
 		}, Pass, 0, ""},
 	} {
@@ -203,10 +227,12 @@ func TestChecksAreListedOnce(t *testing.T) {
 		return out
 	}
 	if want := []string{"invariant lost == 0 pass", "invariant shown_twice == 0 pass", "invariant out_of_order == 0 pass",
-		"invariant acked_not_received == 0 pass", "threshold live.p99 < 250ms pass"}; !slices.Equal(got(0), want) {
+		"invariant acked_not_received == 0 pass", "invariant seq_mismatch == 0 pass",
+		"invariant not_shown == 0 pass", "invariant refused_arrived == 0 pass", "threshold live.p99 < 250ms pass"}; !slices.Equal(got(0), want) {
 		t.Errorf("got %q, want %q", got(0), want)
 	}
 	if want := []string{"invariant lost == 0 pass", "invariant out_of_order == 0 pass", "invariant acked_not_received == 0 pass",
+		"invariant seq_mismatch == 0 pass", "invariant not_shown == 0 pass", "invariant refused_arrived == 0 pass",
 		"threshold live.p99 < 250ms pass", "expect shown_twice > 0 fail"}; !slices.Equal(got(2), want) {
 		t.Errorf("got %q, want %q", got(2), want)
 	}

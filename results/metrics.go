@@ -55,6 +55,9 @@ func Metrics() []Metric {
 		{Name: "shown_twice", Title: "shown twice", Class: Invariant, Better: Lower, Help: "redeliveries that got past the client's dedup"},
 		{Name: "out_of_order", Title: "out of order", Class: Invariant, Better: Lower, Help: "deliveries shown after a later message of the same conversation"},
 		{Name: "acked_not_received", Title: "acked, not received", Class: Invariant, Better: Lower, Help: "deliveries covered by a cursor that the client never received"},
+		{Name: "seq_mismatch", Title: "seq mismatch", Class: Invariant, Better: Lower, Help: "deliveries that arrived under another seq than the sender was told"},
+		{Name: "not_shown", Title: "not shown", Class: Invariant, Better: Lower, Help: "deliveries that arrived at a device which never showed them"},
+		{Name: "refused_arrived", Title: "refused, arrived", Class: Invariant, Better: Lower, Help: "deliveries of messages whose sender was told that they weren't stored"},
 
 		{Name: "sends", Title: "sends", Class: Deterministic, Better: Neither, Help: "messages sent in the whole run, resends not among them"},
 		{Name: "deliveries", Title: "deliveries", Class: Deterministic, Better: Higher, Help: "messages reaching a recipient for the first time, whole run"},
@@ -89,9 +92,12 @@ func Metrics() []Metric {
 		{Name: "server_cpu_us_per_delivery", Title: "server CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the server process per delivery"},
 		{Name: "redis_cpu_us_per_delivery", Title: "Redis CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the Redis process per delivery"},
 		{Name: "generator_cpu_us_per_delivery", Title: "generator CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the load generator per delivery"},
+		{Name: "pacer_cpu_percent", Title: "pacer CPU", Unit: "percent", Class: Timing, Better: Lower, Help: "CPU of the thread that precise pacing keeps for the schedule, of one core; writing the sends included"},
 		{Name: "server_rss_bytes", Title: "server RSS", Unit: "bytes", Class: Timing, Better: Lower, Help: "greatest resident memory of the server"},
 		{Name: "redis_rss_bytes", Title: "Redis RSS", Unit: "bytes", Class: Timing, Better: Lower, Help: "greatest resident memory of Redis"},
 		{Name: "generator_rss_bytes", Title: "generator RSS", Unit: "bytes", Class: Timing, Better: Lower, Help: "greatest resident memory of the load generator"},
+		{Name: "server_rss_bytes_per_connection", Title: "server RSS per connection", Unit: "bytes", Class: Timing, Better: Lower, Help: "what the server's resident memory grew by while the devices connected ÷ connections; with 1,000 or more"},
+		{Name: "generator_rss_bytes_per_connection", Title: "generator RSS per connection", Unit: "bytes", Class: Timing, Better: Lower, Help: "the same of the load generator"},
 
 		{Name: "wire_bytes_per_delivery", Title: "wire bytes per delivery", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes both ways between clients and server ÷ deliveries"},
 		{Name: "wire_bytes_in", Title: "wire bytes in", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes that clients received"},
@@ -116,6 +122,7 @@ func Histograms() []HistogramMetric {
 		{"page", "page", "one offline pull"},
 		{"sync", "sync", "login to the last page acked"},
 		{"connect", "connect", "dial to welcome"},
+		{"hiccup", "hiccup", "a moment at which the generator meant to wake to the moment at which it did"},
 	}
 }
 

@@ -21,6 +21,9 @@ func notes(r *Result) []string {
 		if text := leftOver(v); text != "" {
 			add(v.Name, text)
 		}
+		if text := perConnection(v); text != "" {
+			add(v.Name, text)
+		}
 		if late := v.Metrics["late_sends_percent"]; late.Max != nil && *late.Max >= notedLate {
 			add(v.Name, FormatValue("percent", *late.Max)+" of the sends were late")
 		}
@@ -55,6 +58,17 @@ func leftOver(v Variant) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// perConnection says what one connection takes in memory, where that was
+// measured.
+func perConnection(v Variant) string {
+	server, generator := v.Metrics["server_rss_bytes_per_connection"], v.Metrics["generator_rss_bytes_per_connection"]
+	if server.Max == nil || generator.Max == nil {
+		return ""
+	}
+	return "a connection takes " + FormatValue("bytes", *server.Max) + " in the server and " +
+		FormatValue("bytes", *generator.Max) + " in the generator, without the kernel's buffers"
 }
 
 // parted compares response time (from the intended time) with service time

@@ -11,7 +11,7 @@ var required = []string{
 	"sends", "deliveries", "deliveries_per_s", "expected_deliveries", "ack_requests", "ack_requests_per_s", "ack_requests_replayed",
 	"ack_requests_replayed_error", "ack_requests_predicted_per_s", "ack_requests_predicted_error", "acks_reduction", "ack_requests_per_delivery",
 	"redis_commands_per_delivery", "cursor_commands_per_delivery", "redis_commands_per_send", "server_cpu_us_per_delivery", "redis_cpu_us_per_delivery",
-	"generator_cpu_us_per_delivery", "server_rss_bytes", "redis_rss_bytes", "generator_rss_bytes", "wire_bytes_per_delivery", "wire_bytes_in", "wire_bytes_out",
+	"generator_cpu_us_per_delivery", "pacer_cpu_percent", "server_rss_bytes", "redis_rss_bytes", "generator_rss_bytes", "server_rss_bytes_per_connection", "generator_rss_bytes_per_connection", "wire_bytes_per_delivery", "wire_bytes_in", "wire_bytes_out",
 	"writes_per_delivery", "unacked_window_mean", "unacked_window_max", "redelivered", "lost", "shown_twice", "out_of_order", "pending", "unknown", "refused",
 	"retransmitted", "pull_now", "log_reads", "trimmed", "late_sends_percent", "offered_per_s", "achieved_percent",
 	"send.p50", "send_service.p90", "live.p99", "live_service.p999", "fanout_first.max", "fanout_median.min", "fanout_last.mean", "ack_delay.p99",

@@ -93,14 +93,17 @@ type Audit struct {
 	ShownTwice       int64         `json:"shown_twice"`
 	OutOfOrder       int64         `json:"out_of_order"`
 	AckedNotReceived int64         `json:"acked_not_received"`
-	Foreign          int64         `json:"foreign"` // arrivals that belong to no message of this run
-	Reduced          bool          `json:"reduced"` // only what clients saw: the target gives no counters (measuring.md, 18)
+	SeqMismatch      int64         `json:"seq_mismatch"`    // arrived under another seq than the sender was told
+	NotShown         int64         `json:"not_shown"`       // arrived, and the device never showed it
+	RefusedArrived   int64         `json:"refused_arrived"` // the sender was told that it wasn't stored
+	Foreign          int64         `json:"foreign"`         // arrivals that belong to no message of this run
+	Reduced          bool          `json:"reduced"`         // only what clients saw: the target gives no counters (measuring.md, 18)
 	Examples         []AuditSample `json:"examples"`
 }
 
 // AuditSample is one of the first few deliveries that went wrong.
 type AuditSample struct {
-	Kind   string `json:"kind"`   // lost, shown_twice, out_of_order, acked_not_received, foreign
+	Kind   string `json:"kind"`   // a metric of class invariant, or foreign
 	Detail string `json:"detail"` // names message and recipient
 }
 
@@ -168,6 +171,6 @@ func (a *Audit) counts() map[string]int64 {
 		"sends": a.Sends, "deliveries": a.Deliveries, "expected_deliveries": a.Expected,
 		"pending": a.Pending, "lost": a.Lost, "redelivered": a.Redelivered,
 		"shown_twice": a.ShownTwice, "out_of_order": a.OutOfOrder,
-		"acked_not_received": a.AckedNotReceived, "unknown": a.Unknown, "refused": a.Refused,
+		"acked_not_received": a.AckedNotReceived, "seq_mismatch": a.SeqMismatch, "not_shown": a.NotShown, "refused_arrived": a.RefusedArrived, "unknown": a.Unknown, "refused": a.Refused,
 	}
 }

@@ -30,9 +30,11 @@ type Health struct {
 	SchedMax time.Duration `json:"sched_max"`
 
 	// RunQueue is how long the generator's threads that were ready waited for a
-	// core, summed over threads. HasRunQueue is false where the kernel doesn't say.
+	// core, and Slices how often they got one, summed over threads. HasRunQueue
+	// is false where the kernel doesn't say.
 	HasRunQueue bool          `json:"has_run_queue"`
 	RunQueue    time.Duration `json:"run_queue"`
+	Slices      uint64        `json:"slices"`
 
 	// Heap is the live heap at the end, in bytes, as the last GC found it.
 	Heap uint64 `json:"heap"`
@@ -63,6 +65,14 @@ func (h Health) WaitShare() float64 {
 	return float64(h.RunQueue) / float64(h.RunQueue+h.CPU)
 }
 
+// MeanWait is how long a thread that was ready waited for a core, on average.
+func (h Health) MeanWait() time.Duration {
+	if h.Slices == 0 {
+		return 0
+	}
+	return h.RunQueue / time.Duration(h.Slices)
+}
+
 const (
 	metricPauses = "/sched/pauses/total/gc:seconds"
 	metricSched  = "/sched/latencies:seconds"
@@ -71,15 +81,14 @@ const (
 
 // HealthMonitor reads the generator's health between Start and Stop.
 type HealthMonitor struct {
-	proc     procReader
-	pid      int
-	began    time.Duration
-	cpu      time.Duration
-	runQueue time.Duration
-	hasQueue bool
-	gc       debug.GCStats
-	pauses   []uint64
-	sched    []uint64
+	proc   procReader
+	pid    int
+	began  time.Duration
+	cpu    time.Duration
+	queues map[int]queued
+	gc     debug.GCStats
+	pauses []uint64
+	sched  []uint64
 }
 
 // NewHealthMonitor watches this process.
@@ -99,7 +108,7 @@ func (m *HealthMonitor) Start(at time.Duration) error {
 		return err
 	}
 	m.began, m.cpu = at, cpu
-	m.runQueue, m.hasQueue = m.proc.runQueueDelay(m.pid)
+	m.queues = m.proc.queues(m.pid)
 	debug.ReadGCStats(&m.gc)
 	pauses, sched, _ := readRuntime()
 	m.pauses, m.sched = pauses.Counts, sched.Counts
@@ -113,10 +122,10 @@ func (m *HealthMonitor) Read(at time.Duration) (Health, error) {
 		return Health{}, err
 	}
 	h := Health{Wall: at - m.began, CPU: cpu - m.cpu, CoresMax: runtime.GOMAXPROCS(0)}
-	queue, ok := m.proc.runQueueDelay(m.pid)
-	h.HasRunQueue = ok && m.hasQueue
-	if h.HasRunQueue {
-		h.RunQueue = max(queue-m.runQueue, 0) // less if a thread took its share along
+	queues := m.proc.queues(m.pid)
+	if h.HasRunQueue = queues != nil && m.queues != nil; h.HasRunQueue {
+		q := waited(queues, m.queues)
+		h.RunQueue, h.Slices = q.delay, q.slices
 	}
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)

@@ -34,6 +34,9 @@ const (
 	Sync
 	// Connect: dial → welcome.
 	Connect
+	// Hiccup: a moment at which the generator meant to wake → when it did. What
+	// a delivery may have waited for in the generator itself.
+	Hiccup
 
 	// NumNames is how many names there are.
 	NumNames int = iota
@@ -42,7 +45,7 @@ const (
 var names = [NumNames]string{
 	"send", "send_service", "live", "live_service",
 	"fanout_first", "fanout_median", "fanout_last",
-	"ack_delay", "schedule_lag", "offline_age", "page", "sync", "connect",
+	"ack_delay", "schedule_lag", "offline_age", "page", "sync", "connect", "hiccup",
 }
 
 // String gives the name used in results, thresholds and .hlog tags.

@@ -67,22 +67,43 @@ func (r procReader) read(pid int) (cpu time.Duration, rss uint64, err error) {
 	return cpu, uint64(stat.ResidentMemory()), nil
 }
 
-// runQueueDelay is how long the threads of a process have waited for a core
-// while they were ready to run, summed over the threads that live now; threads
-// that have exited take theirs with them (the Go runtime keeps its own). ok is
-// false where the kernel doesn't tell (no CONFIG_SCHED_INFO).
-func (r procReader) runQueueDelay(pid int) (delay time.Duration, ok bool) {
+// queued is how long a thread has waited for a core while it was ready to run,
+// and how many slices of time on one it got for it.
+type queued struct {
+	delay  time.Duration
+	slices uint64
+}
+
+// queues reads what the threads of a process that live now have waited, by
+// thread; nil where the kernel doesn't tell (no CONFIG_SCHED_INFO).
+func (r procReader) queues(pid int) map[int]queued {
 	threads, err := r.fs.AllThreads(pid)
 	if err != nil {
-		return 0, false
+		return nil
 	}
+	var out map[int]queued
 	for _, t := range threads {
 		s, err := t.Schedstat()
 		if err != nil {
 			continue // it has exited since, or isn't told
 		}
-		ok = true
-		delay += time.Duration(s.WaitingNanoseconds)
+		if out == nil {
+			out = make(map[int]queued, len(threads))
+		}
+		out[t.PID] = queued{time.Duration(s.WaitingNanoseconds), s.RunTimeslices}
 	}
-	return delay, ok
+	return out
+}
+
+// waited sums what threads have waited since an earlier reading. One that has
+// exited meanwhile takes what it waited along; one that is new counts in whole.
+func waited(now, earlier map[int]queued) (sum queued) {
+	for tid, q := range now {
+		if was, ok := earlier[tid]; ok && was.slices <= q.slices && was.delay <= q.delay {
+			q.delay, q.slices = q.delay-was.delay, q.slices-was.slices
+		}
+		sum.delay += q.delay
+		sum.slices += q.slices
+	}
+	return sum
 }

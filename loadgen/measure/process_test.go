@@ -84,7 +84,7 @@ func syntheticProc(t *testing.T) procReader {
 }
 
 // The fixture: utime 123, stime 77 ticks; 2,560 resident pages; two threads
-// with run-queue delays of 5 and 7 ms and one that exits while it's read.
+// with run-queue delays of 5 and 7 ms in 10 and 20 slices, and one that exits while it's read.
 func TestSyntheticProcess(t *testing.T) {
 	r := syntheticProc(t)
 	r.cpu = func(int) (time.Duration, error) { return 0, errors.New("no such clock") }
@@ -92,14 +92,18 @@ func TestSyntheticProcess(t *testing.T) {
 	if err != nil || cpu != 2*time.Second || rss != 2560*uint64(os.Getpagesize()) {
 		t.Errorf("CPU %v, RSS %d, %v; want 2 s of ticks, 2560 pages", cpu, rss, err)
 	}
-	if d, ok := r.runQueueDelay(42); !ok || d != 12*ms {
-		t.Errorf("run-queue delay %v, %v; want 12 ms", d, ok)
+	if q := waited(r.queues(42), nil); q != (queued{12 * ms, 30}) {
+		t.Errorf("waited %+v; want 12 ms in 30 slices", q)
+	}
+	before := map[int]queued{42: {4 * ms, 9}, 99: {time.Hour, 1000}} // 99 has exited since, the other one is new
+	if q := waited(r.queues(42), before); q != (queued{8 * ms, 21}) {
+		t.Errorf("waited %+v since; want 1 + 7 ms in 1 + 20 slices", q)
 	}
 	if _, _, err := r.read(43); err == nil {
 		t.Error("a process that isn't there was read")
 	}
-	if _, ok := r.runQueueDelay(43); ok {
-		t.Error("a process that isn't there has a run-queue delay")
+	if q := r.queues(43); q != nil {
+		t.Errorf("a process that isn't there waits: %v", q)
 	}
 	if _, err := newProcReader("testdata/none"); err == nil {
 		t.Error("a directory that isn't there is a procfs")

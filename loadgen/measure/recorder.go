@@ -117,6 +117,25 @@ func newShard(cfg *Config) *Shard {
 // of a second that has a series, allocates; others don't.
 func (s *Shard) Record(n Name, intended, d time.Duration) {
 	s.mu.Lock()
+	s.record(n, intended, d)
+	s.mu.Unlock()
+}
+
+// Deliver records a first live arrival of a message at a time, all under one
+// lock: what Count of Deliveries, Record of Live and, where it is known when the
+// send left (above 0), Record of LiveService do.
+func (s *Shard) Deliver(at, intended, sent time.Duration) {
+	s.mu.Lock()
+	s.count(Deliveries, at, 1)
+	s.record(Live, intended, at-intended)
+	if sent > 0 {
+		s.record(LiveService, intended, at-sent)
+	}
+	s.mu.Unlock()
+}
+
+// record is Record; the lock is held.
+func (s *Shard) record(n Name, intended, d time.Duration) {
 	h := s.hist[n]
 	if h == nil {
 		h = NewHistogram()
@@ -138,19 +157,23 @@ func (s *Shard) Record(n Name, intended, d time.Duration) {
 			series[i].record(d)
 		}
 	}
-	s.mu.Unlock()
 }
 
 // Count adds n events of kind c that completed at the time at.
 func (s *Shard) Count(c Counter, at time.Duration, n int64) {
 	s.mu.Lock()
+	s.count(c, at, n)
+	s.mu.Unlock()
+}
+
+// count is Count; the lock is held.
+func (s *Shard) count(c Counter, at time.Duration, n int64) {
 	if i, ok := s.second(at, len(s.counts[c])); ok {
 		s.counts[c][i] += n
 	}
 	if at >= s.cfg.MeasureStart && at < s.cfg.MeasureEnd {
 		s.within[c] += n
 	}
-	s.mu.Unlock()
 }
 
 // second is the index of the second that at lies in. What lies outside the

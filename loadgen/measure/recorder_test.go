@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -93,6 +94,29 @@ func TestPhasesAndSeconds(t *testing.T) {
 	r.Shard(0).Record(Live, 2*time.Second, ms)
 	if h.Count() != 4 {
 		t.Error("a snapshot changed after it was taken")
+	}
+}
+
+// A delivery is what its parts are one by one.
+func TestDeliverIsItsParts(t *testing.T) {
+	cfg := Config{Shards: 1, MeasureStart: time.Second, MeasureEnd: 3 * time.Second, SeriesOf: []Name{Live}}
+	whole, parts := newRecorder(t, cfg), newRecorder(t, cfg)
+	for _, d := range []struct{ at, intended, sent time.Duration }{
+		{1500 * ms, 1400 * ms, 1410 * ms}, // in the measure phase
+		{1010 * ms, 990 * ms, 1000 * ms},  // intended in the warm-up
+		{3010 * ms, 2990 * ms, 0},         // nobody knows when it left
+		{9 * time.Second, 2 * time.Second, 2 * time.Second},
+	} {
+		whole.Shard(0).Deliver(d.at, d.intended, d.sent)
+		s := parts.Shard(0)
+		s.Count(Deliveries, d.at, 1)
+		s.Record(Live, d.intended, d.at-d.intended)
+		if d.sent > 0 {
+			s.Record(LiveService, d.intended, d.at-d.sent)
+		}
+	}
+	if got, want := whole.Snapshot(), parts.Snapshot(); !reflect.DeepEqual(got, want) {
+		t.Errorf("deliveries give %+v, their parts %+v", got, want)
 	}
 }
 

@@ -87,13 +87,19 @@ func Compare(rounds, n int, floor, ours Side) Result {
 // adds what the ratio may be.
 func Bench(b *testing.B, perTurn int, floor, ours Side) Result {
 	b.Helper()
+	return BenchPer(b, "delivery", perTurn, floor, ours)
+}
+
+// BenchPer is Bench for operations of another name.
+func BenchPer(b *testing.B, op string, perTurn int, floor, ours Side) Result {
+	b.Helper()
 	r := Compare(b.N, perTurn, floor, ours)
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(float64(r.Floor.CPU.Nanoseconds()), "floor-cpu-ns/delivery")
-	b.ReportMetric(float64(r.Ours.CPU.Nanoseconds()), "cpu-ns/delivery")
+	b.ReportMetric(float64(r.Floor.CPU.Nanoseconds()), "floor-cpu-ns/"+op)
+	b.ReportMetric(float64(r.Ours.CPU.Nanoseconds()), "cpu-ns/"+op)
 	b.ReportMetric(r.Ratio, "x-floor")
 	b.ReportMetric(100*r.Spread, "±%")
-	b.ReportMetric(r.Ours.Allocs, "allocs/delivery")
+	b.ReportMetric(r.Ours.Allocs, "allocs/"+op)
 	return r
 }
 
