@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +18,20 @@ import (
 // process of its own.
 const asProgram = "LOADGEN_TEST_AS_PROGRAM"
 
+// asSpinner makes it keep a core busy until its stdin is closed.
+const asSpinner = "LOADGEN_TEST_AS_SPINNER"
+
 func TestMain(m *testing.M) {
 	// The generator starts its own executable as the server: this one.
-	serving := len(os.Args) > 1 && os.Args[1] == "refserver"
+	if os.Getenv(asSpinner) != "" {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		}()
+		for {
+		}
+	}
+	serving := len(os.Args) > 1 && (os.Args[1] == "refserver" || os.Args[1] == "stub")
 	if serving || os.Getenv(asProgram) != "" {
 		os.Exit(cli.Run(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, server.Main))
 	}

@@ -236,7 +236,12 @@ func TestKilled(t *testing.T) {
 	if err := p.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	p.ended(t)
+	if code := p.ended(t); code == 0 {
+		t.Error("exit 0 of a process that was killed")
+	}
+	if r, err := results.Read(p.dir); err == nil {
+		t.Errorf("it left a result: %s", r.Verdict.Status)
+	}
 	gone(t, children)
 	next := start(t, "--set", "phases.measure=1s")
 	next.tmp = p.tmp

@@ -134,6 +134,14 @@ func (a *app) conclude(dir *output, result *results.Result, failed error, o *run
 	}
 	report := results.NewReport(result)
 	written := dir.write(result, report)
+	if written != nil && result.ExitCode == results.ExitPass {
+		// What isn't kept didn't pass, and the table shouldn't say so.
+		result.ExitCode, result.Verdict.Status = results.ExitCouldNotRun, results.Invalid
+		result.Verdict.Reasons = append(result.Verdict.Reasons, results.Reason{
+			Kind: results.ReasonIncomplete, Text: "the result couldn't be written: " + written.Error(),
+		})
+		report = results.NewReport(result)
+	}
 	printed := a.show(result, report, o.json)
 	if written == nil && !o.quiet {
 		fmt.Fprintf(a.Err, "written to %s\n", dir.path)

@@ -11,9 +11,10 @@ import (
 // because it knows of no ack (apache/pulsar#7683).
 func (d *Device) received(c *conversation, at time.Duration) {
 	d.unackedOne(c)
+	d.cfg.Observer.OnReceived(d.id.Index, c.name, at)
 	f, full := c.batch.Add(at)
 	if full {
-		d.ack(c, f, at)
+		d.ack(c, f, f.N, at)
 		return
 	}
 	if c.batch.Len() == 1 || d.cfg.Ack.Idle > 0 {
@@ -34,37 +35,34 @@ func (d *Device) expire(c *conversation, now time.Duration) {
 		return
 	}
 	if f, ok := c.batch.Expire(now); ok {
-		d.ack(c, f, now)
+		d.ack(c, f, f.N, now)
 	}
 }
 
 // ack sends one ack request for everything up to the watermark, never past a
-// gap. It is not called while the conversation is falling: what the watermark
+// gap. Of what it acks, so many came out of the batch. It is not called while the conversation is falling: what the watermark
 // means in the present epoch isn't known then.
-func (d *Device) ack(c *conversation, f ackpolicy.Flush, now time.Duration) {
+func (d *Device) ack(c *conversation, f ackpolicy.Flush, batch int, now time.Duration) {
 	d.sess.Ack(c.name, c.epoch, c.mark)
 	d.stats.AckRequests++
-	d.acked(c, f, now, c.mark, false)
+	d.acked(c, f, batch, now, c.mark, false)
 }
 
 // ackPage acks what a pull brought, n messages received at the given time, and
 // what else is unacked: the ack is cumulative.
 func (d *Device) ackPage(c *conversation, n int, received, now time.Duration) {
-	d.ack(c, d.withBatch(c, n, received), now)
-}
-
-func (d *Device) withBatch(c *conversation, n int, received time.Duration) ackpolicy.Flush {
 	f := ackpolicy.Flush{Cause: ackpolicy.ByPage, N: n, Oldest: received}
-	if b, ok := c.batch.Flush(ackpolicy.ByPage); ok {
+	b, ok := c.batch.Flush(ackpolicy.ByPage)
+	if ok {
 		f.N += b.N
 		f.Oldest = min(f.Oldest, b.Oldest)
 	}
-	return f
+	d.ack(c, f, b.N, now)
 }
 
-func (d *Device) acked(c *conversation, f ackpolicy.Flush, now time.Duration, upTo uint64, carried bool) {
+func (d *Device) acked(c *conversation, f ackpolicy.Flush, batch int, now time.Duration, upTo uint64, carried bool) {
 	d.cfg.Observer.OnAckSent(d.id.Index, AckSent{
-		Conversation: c.name, Epoch: c.epoch, UpTo: upTo, N: f.N, Oldest: f.Oldest, At: now, Queued: d.cfg.Clock(),
+		Conversation: c.name, Epoch: c.epoch, UpTo: upTo, N: f.N, Batch: batch, Oldest: f.Oldest, At: now, Queued: d.cfg.Clock(),
 		Cause: f.Cause, Carried: carried, Unacked: d.unacked,
 	})
 	c.acked = max(c.acked, upTo)
@@ -89,10 +87,11 @@ func (d *Device) flushAll(now time.Duration) {
 		if c.falling || !ok && c.mark <= c.acked {
 			continue
 		}
+		batch := f.N
 		if !ok {
 			f = ackpolicy.Flush{Cause: ackpolicy.ByClose, N: c.unacked, Oldest: now}
 		}
-		d.ack(c, f, now)
+		d.ack(c, f, batch, now)
 	}
 }
 

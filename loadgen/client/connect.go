@@ -7,13 +7,10 @@ import (
 )
 
 // run connects, serves, and connects again.
-func (d *Device) run(life context.Context) {
+func (d *Device) run(values context.Context) {
 	defer close(d.done)
 	for attempt := 0; ; attempt++ {
-		began := d.cfg.Clock()
-		ctx, cancel := context.WithTimeout(life, d.cfg.Connect.Timeout)
-		sess, err := d.cfg.Driver.Connect(ctx, d.id, d.hello(began), link{d})
-		cancel()
+		sess, err := d.dial(values)
 		if err == nil {
 			if !d.attach(sess) {
 				return
@@ -23,18 +20,56 @@ func (d *Device) run(life context.Context) {
 		if d.wasUp() {
 			attempt = 0
 		}
-		pause, again := d.detach(err, attempt)
-		if !again {
-			return
-		}
-		wait := time.NewTimer(pause)
-		select {
-		case <-wait.C:
-		case <-life.Done():
-			wait.Stop()
+		if !d.again(values, err, attempt) {
 			return
 		}
 	}
+}
+
+// again takes in why a connection ended, or wasn't made, and waits until the
+// next may be tried; false when there is none to try.
+func (d *Device) again(values context.Context, err error, attempt int) bool {
+	pause, again := d.detach(err, attempt)
+	if !again {
+		return false
+	}
+	ctx, over := d.until(values, pause)
+	<-ctx.Done()
+	return !over()
+}
+
+// until returns a context for what a device waits for while it has no
+// connection; over says that the wait has ended, and whether the device has. An
+// idle device has none: with all that contexts keep, one that lived as long as
+// the device would take half a KiB.
+func (d *Device) until(values context.Context, limit time.Duration) (ctx context.Context, over func() bool) {
+	ctx, cancel := context.WithTimeout(values, limit)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hurry = cancel
+	if d.ended {
+		cancel()
+	}
+	return ctx, func() bool {
+		cancel()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.hurry = nil
+		return d.ended
+	}
+}
+
+// dial connects in a goroutine of its own: resolving and the handshake need a
+// stack of 16 KiB, which the one that then waits for years in a read would keep.
+func (d *Device) dial(values context.Context) (sess Session, err error) {
+	err = apart(func() error {
+		hello := d.hello(d.cfg.Clock())
+		ctx, over := d.until(values, d.cfg.Connect.Timeout)
+		defer over()
+		sess, err = d.cfg.Driver.Connect(ctx, d.id, hello, link{d})
+		return err
+	})
+	return sess, err
 }
 
 func (d *Device) wasUp() bool {

@@ -15,17 +15,26 @@ type Device struct {
 	*Fleet
 	id Identity
 
-	ready chan struct{} // closed by the first welcome
-	done  chan struct{} // closed when run has returned
-	stop  context.CancelFunc
-	timed sync.WaitGroup // the armed or running timer
-
-	mu      sync.Mutex // guards all below; never held during I/O
-	sess    Session    // nil while there is no connection
+	mu      sync.Mutex // guards all below but ready, done and timed; never held during I/O
 	up      bool       // welcomed on sess
+	started bool
 	closing bool
-	fatal   error // why connecting again is useless
-	cause   error // why the last connection ended, or wasn't made
+	ended   bool          // nothing is waited for any more
+	sess    Session       // nil while there is no connection
+	last    *conversation // of the last delivery pushed
+	unacked int           // deliveries, over all conversations
+	timerAt time.Duration // when timer fires; 0 = it doesn't
+	stats   Stats
+	// What a delivery touches ends here: with hundreds of devices none of it is
+	// in the cache when one comes.
+
+	ready chan struct{}  // closed by the first welcome
+	done  chan struct{}  // closed when run has returned
+	timed sync.WaitGroup // the armed or running timer
+	timer *time.Timer
+	hurry context.CancelFunc // ends what run waits for without a connection
+	fatal error              // why connecting again is useless
+	cause error              // why the last connection ended, or wasn't made
 
 	byName map[string]*conversation
 	all    []*conversation
@@ -35,14 +44,7 @@ type Device struct {
 	pulls  int             // being pulled
 	sync   Sync
 	synced bool
-
-	unacked int // deliveries, over all conversations
-
-	timer   *time.Timer
-	timerAt time.Duration // when it fires; 0 = it doesn't
-	rng     *rand.Rand
-
-	stats Stats
+	rng    *rand.Rand
 }
 
 // Stats counts what a device did since it was made.
@@ -78,16 +80,14 @@ func (f *Fleet) Device(id Identity) *Device {
 // trying until ctx ends or the server refuses for good; then the device is
 // done. ctx bounds only the start. Start is called once.
 func (d *Device) Start(ctx context.Context) error {
-	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	d.mu.Lock()
-	if d.closing || d.stop != nil {
+	if d.closing || d.started {
 		d.mu.Unlock()
-		stop()
 		return fmt.Errorf("device %s: started twice, or after it was closed", d.id.User)
 	}
-	d.stop = stop
+	d.started = true
 	d.mu.Unlock()
-	go d.run(life)
+	go d.run(context.WithoutCancel(ctx))
 	select {
 	case <-d.ready:
 		return nil
@@ -181,7 +181,7 @@ func (d *Device) shut() (Session, int) {
 	if !d.closing {
 		d.closing = true
 		d.stopTimer()
-		if d.stop == nil { // never started: nobody else will
+		if !d.started { // never started: nobody else will
 			close(d.done)
 		}
 	}
@@ -196,11 +196,11 @@ func (d *Device) shut() (Session, int) {
 // end as unknown.
 func (d *Device) join() {
 	d.mu.Lock()
-	stop := d.stop
-	d.mu.Unlock()
-	if stop != nil {
-		stop()
+	d.ended = true
+	if d.hurry != nil {
+		d.hurry()
 	}
+	d.mu.Unlock()
 	<-d.done
 	d.timed.Wait()
 	d.mu.Lock()

@@ -8,28 +8,61 @@ import (
 
 // dispatch decodes one frame and hands it to the Handler.
 func (s *wsSession) dispatch(payload []byte) error {
-	if err := s.view.Decode(payload); err != nil {
+	if s.in.pushed = decodeDelivery(payload, &s.delivery, s.last); s.in.pushed {
+		if string(s.delivery.Conversation) != s.last {
+			s.last = string(s.delivery.Conversation)
+		}
+		s.h.OnDelivery(s.now, &s.delivery)
+		return nil
+	}
+	if len(payload) > 0 && hasView(payload[0]) {
+		return s.general(payload)
+	}
+	return apart(func() error { return s.general(payload) }) // the generated code needs 8 KiB
+}
+
+// hasView tells from its first byte whether a frame is of a kind that is
+// decoded without the generated code, unless it begins with an unknown field.
+func hasView(tag byte) bool {
+	switch tag {
+	case tagDeliver, byte(wire.FrameSendResult)<<3 | 2, byte(wire.FramePage)<<3 | 2:
+		return true
+	}
+	return false
+}
+
+// general is dispatch for all that isn't a delivery in the usual form.
+func (s *wsSession) general(payload []byte) error {
+	view, _ := s.driver.views.Get().(*wire.View) // an idle connection has none
+	if view == nil {
+		view = new(wire.View)
+	}
+	defer func() {
+		*view = wire.View{} // it refers to the payload
+		s.driver.views.Put(view)
+	}()
+	if err := view.Decode(payload); err != nil {
 		return err
 	}
-	switch s.view.Kind {
+	switch view.Kind {
 	case wire.FrameDeliver:
-		s.h.OnDelivery(s.now, (*Delivery)(&s.view.Deliver))
+		s.h.OnDelivery(s.now, (*Delivery)(&view.Deliver))
 		return nil
 	case wire.FrameSendResult:
-		r := &s.view.SendResult
+		r := &view.SendResult
 		s.h.OnAnswer(s.now, &Answer{
 			Ref: r.Ref, Conversation: r.Conversation, Epoch: r.Epoch, Seq: r.Seq, Duplicate: r.Duplicate, Offline: r.Offline,
 		})
 		return nil
 	case wire.FramePage:
-		s.page(&s.view.Page)
+		s.page(&view.Page)
 		return nil
 	}
-	f, err := s.view.Frame()
+	f, err := view.Frame()
 	if err != nil {
 		return err
 	}
-	switch s.view.Kind {
+	switch view.Kind {
 	case wire.FrameWelcome:
 		s.welcome(f.Welcome)
 	case wire.FramePullNow:
@@ -41,7 +74,7 @@ func (s *wsSession) dispatch(payload []byte) error {
 	case wire.FrameAckResult, wire.FrameCounts, wire.FrameFriends, wire.FrameConversation:
 		// answers to requests that a device doesn't make
 	default:
-		return wire.Faultf(wire.CodeBadRequest, "a server doesn't send frame %v", s.view.Kind)
+		return wire.Faultf(wire.CodeBadRequest, "a server doesn't send frame %v", view.Kind)
 	}
 	return nil
 }

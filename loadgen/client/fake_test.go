@@ -44,6 +44,9 @@ func (r *recorder) take() string {
 	return s
 }
 
+// OnReceived is what arrivals and acks say already.
+func (r *recorder) OnReceived(int, string, time.Duration) {}
+
 func (r *recorder) OnArrival(int, Arrival) {}
 func (r *recorder) OnShown(_ int, a Arrival) {
 	r.add("show %d/%d %s", a.Epoch, a.Seq, a.ClientMsgID)

@@ -25,6 +25,9 @@ type Observer interface {
 	OnArrival(dev int, a Arrival)
 	// OnShown: a message got past dedup, in the order of its conversation.
 	OnShown(dev int, a Arrival)
+	// OnReceived: a pushed delivery, new or again, was taken into the ack
+	// policy's batch of its conversation; one from behind a gap when that is filled.
+	OnReceived(dev int, conversation string, at time.Duration)
 	// OnSendResult: a send has ended; once for each Send.
 	OnSendResult(dev int, r SendResult)
 	// OnAckSent: an ack request was queued for the write that follows.
@@ -96,6 +99,7 @@ type AckSent struct {
 	Epoch        uint64
 	UpTo         uint64
 	N            int           // deliveries that it acks, redelivered ones included
+	Batch        int           // of these, the ones that waited in the ack policy's batch, which is empty now
 	Oldest       time.Duration // when the first of them was received
 	At           time.Duration // when the policy asked for it: its last delivery received, or its deadline noticed
 	Queued       time.Duration // when it was ready for the write that follows
@@ -129,6 +133,9 @@ func (Ignore) OnArrival(int, Arrival) {}
 
 // OnShown does nothing.
 func (Ignore) OnShown(int, Arrival) {}
+
+// OnReceived does nothing.
+func (Ignore) OnReceived(int, string, time.Duration) {}
 
 // OnSendResult does nothing.
 func (Ignore) OnSendResult(int, SendResult) {}

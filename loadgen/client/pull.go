@@ -71,7 +71,7 @@ func (d *Device) pump(now time.Duration) {
 		d.pulls++
 		if !c.falling { // pages may take long; what was received before needs its ack now
 			if f, ok := c.batch.Flush(ackpolicy.ByPage); ok {
-				d.ack(c, f, now)
+				d.ack(c, f, f.N, now)
 			}
 		}
 		d.request(c, now, false, 0)
@@ -100,7 +100,7 @@ func (d *Device) request(c *conversation, now time.Duration, ack bool, n int) {
 	d.stats.PageRequests++
 	if r.Ack {
 		d.stats.CarriedAcks++
-		d.acked(c, ackpolicy.Flush{Cause: ackpolicy.ByPage, N: n, Oldest: now}, now, p.after, true)
+		d.acked(c, ackpolicy.Flush{Cause: ackpolicy.ByPage, N: n, Oldest: now}, 0, now, p.after, true)
 	}
 	d.arm(p.due)
 }
@@ -181,7 +181,7 @@ func (d *Device) takePage(c *conversation, p *Page, now time.Duration) int {
 		}
 		d.unackedOne(c)
 		if d.cfg.Pull.Ack == AckEachMessage {
-			d.ack(c, ackpolicy.Flush{Cause: ackpolicy.ByPage, N: 1, Oldest: now}, now)
+			d.ack(c, ackpolicy.Flush{Cause: ackpolicy.ByPage, N: 1, Oldest: now}, 0, now)
 		}
 		return nil
 	})

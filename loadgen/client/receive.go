@@ -82,9 +82,12 @@ func (l link) OnDelivery(now time.Duration, m *Delivery) {
 	if d.closing || !d.up || m.Seq == 0 { // nothing comes before the welcome
 		return
 	}
-	c := d.byName[string(m.Conversation)]
-	if c == nil { // joined while connected: who joins starts at the head
-		c = d.discover(string(m.Conversation), m.Epoch, m.Seq-1)
+	c := d.last
+	if c == nil || c.name != string(m.Conversation) {
+		if c = d.byName[string(m.Conversation)]; c == nil { // joined while connected: who joins starts at the head
+			c = d.discover(string(m.Conversation), m.Epoch, m.Seq-1)
+		}
+		d.last = c
 	}
 	d.arrival(c, m, now, Pushed)
 	if m.Epoch > c.epoch {

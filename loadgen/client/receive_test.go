@@ -65,11 +65,15 @@ func receiving(t testing.TB, p ackpolicy.Policy, body, per int) (func(), *Device
 	s := w.session(&stream{record: wire.AppendRecord(nil, "bob", "r1.0.1", string(text), 1), per: per}, new(counter), link{d})
 	d.sess = s
 	step := func() {
-		_, b, err := s.reader.Next()
-		if err == nil {
-			err = s.dispatch(b)
+		kind, begin, end := s.in.next(s.maxMessage)
+		for kind == partial {
+			if err := s.more(); err != nil {
+				t.Fatal(err)
+			}
+			kind, begin, end = s.in.next(s.maxMessage)
 		}
-		if err != nil {
+		s.in.r = end
+		if err := s.dispatch(s.in.buf[begin:end]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,11 +129,30 @@ type replayer struct {
 	replay ackpolicy.Replay
 	acks   uint64
 	shown  []uint64
+
+	policy  ackpolicy.Replay // told of everything that empties a batch
+	decided uint64           // ack requests that the policy decided
+}
+
+func (r *replayer) OnReceived(_ int, _ string, at time.Duration) { r.policy.Arrive(at) }
+func (r *replayer) OnConnection(_ int, up bool, now time.Duration, _ error) {
+	if !up {
+		r.policy.Expire(now)
+		r.policy.Drop()
+	}
 }
 
 func (r *replayer) OnArrival(_ int, a Arrival) { r.replay.Arrive(a.At) }
-func (r *replayer) OnAckSent(int, AckSent)     { r.acks++ }
-func (r *replayer) OnShown(_ int, a Arrival)   { r.shown = append(r.shown, a.Seq) }
+func (r *replayer) OnAckSent(_ int, a AckSent) {
+	r.acks++
+	switch {
+	case a.Cause != ackpolicy.ByPage:
+		r.decided++
+	case a.Batch > 0:
+		r.policy.Drop()
+	}
+}
+func (r *replayer) OnShown(_ int, a Arrival) { r.shown = append(r.shown, a.Seq) }
 
 // TestDeviceSendsWhatTheReplaySays: over Poisson arrivals, a real timer and a
 // real connection, the ack requests are those of the policy replayed.
@@ -142,7 +165,7 @@ func TestDeviceSendsWhatTheReplaySays(t *testing.T) {
 		{Kind: ackpolicy.Count, Every: 10, Idle: 100 * time.Millisecond},
 	} {
 		play(t, Config{Ack: p}, func(s *scene) {
-			r := &replayer{replay: ackpolicy.NewReplay(&p, 0, time.Hour)}
+			r := &replayer{replay: ackpolicy.NewReplay(&p, 0, time.Hour), policy: ackpolicy.NewReplay(&p, 0, time.Hour)}
 			s.dev.cfg.Observer = r
 			c := s.enter(standing(1, 0, 0, 0))
 			go func() {
@@ -178,6 +201,7 @@ func TestAnyPathShowsOnceAndInOrder(t *testing.T) {
 		r := &replayer{replay: ackpolicy.NewReplay(&ackpolicy.Policy{Kind: ackpolicy.Each}, 0, 1)}
 		cfg := Config{Resume: resume, Hold: hold, Pull: Pulling{Page: int(size)}}
 		cfg.Ack = ackpolicy.Policy{Kind: ackpolicy.Count, Every: every}
+		r.policy = ackpolicy.NewReplay(&cfg.Ack, 0, time.Hour)
 		var wrong string // told outside of the bubble, whose goroutine rapid doesn't know
 		bad := func(format string, args ...any) {
 			if wrong == "" {
@@ -250,6 +274,9 @@ func TestAnyPathShowsOnceAndInOrder(t *testing.T) {
 			serve()
 			if uint64(len(r.shown)) != head || cursor != head {
 				bad("%d of %d shown, cursor at %d: %v", len(r.shown), head, cursor, r.shown)
+			}
+			if r.decided != r.policy.Acks() {
+				bad("%d ack requests by the policy, %d replayed", r.decided, r.policy.Acks())
 			}
 			for i, seq := range r.shown {
 				if seq != uint64(i+1) {

@@ -25,11 +25,21 @@ type recent struct {
 
 func (r *recent) add(id identity, limit int) {
 	if len(r.ring) < limit {
+		if len(r.ring) == cap(r.ring) {
+			r.grow(limit)
+		}
 		r.ring = append(r.ring, id)
 		return
 	}
 	r.ring[r.next] = id
 	r.next = (r.next + 1) % len(r.ring)
+}
+
+// grow makes room in few steps, since one in the middle of a storm costs every
+// device at about the same time: 32, 256, 2,048, all.
+func (r *recent) grow(limit int) {
+	size := min(max(32, 8*cap(r.ring)), limit)
+	r.ring = append(make([]identity, 0, size), r.ring...)
 }
 
 // seal makes what is remembered now the identities to check against.

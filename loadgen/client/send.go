@@ -32,24 +32,57 @@ type sending struct {
 // An error means that the device is closed and nothing was queued.
 func (d *Device) Send(m Message) error {
 	d.mu.Lock()
-	if d.closing {
-		d.mu.Unlock()
-		return fmt.Errorf("device %s: send %s: the device is closed", d.id.User, m.ClientMsgID)
+	sess, err := d.queueSend(m)
+	d.mu.Unlock()
+	if sess != nil {
+		sess.Flush()
 	}
-	now := d.cfg.Clock()
+	return err
+}
+
+// TrySend is Send for a caller who must not wait. It returns false, and has
+// done nothing, where the device is busy or its driver can't write without
+// waiting; then Send it from another goroutine. When it returns true and
+// flush isn't nil, the message is queued but the connection takes nothing at
+// the moment: call flush from another goroutine.
+func (d *Device) TrySend(m Message) (queued bool, flush func(), err error) {
+	if !d.mu.TryLock() {
+		return false, nil, nil
+	}
+	try, can := d.sess.(tryFlusher)
+	if d.sess != nil && !can {
+		d.mu.Unlock()
+		return false, nil, nil
+	}
+	_, err = d.queueSend(m)
+	d.mu.Unlock()
+	if err == nil && can && !try.TryFlush() {
+		flush = try.Flush
+	}
+	return true, flush, err
+}
+
+// tryFlusher is a Session that can also write as much as goes without waiting,
+// and say whether that was all or somebody else is at it.
+type tryFlusher interface {
+	Session
+	TryFlush() bool
+}
+
+// queueSend puts a message on the session that it returns, or keeps it for the
+// next one.
+func (d *Device) queueSend(m Message) (Session, error) {
+	if d.closing {
+		return nil, fmt.Errorf("device %s: send %s: the device is closed", d.id.User, m.ClientMsgID)
+	}
 	d.ref++
 	s := &sending{Message: m, ref: d.ref}
 	d.sends = append(d.sends, s)
 	if c := d.byName[m.To]; c != nil {
 		c.unsure++
 	}
-	d.attempt(s, now)
-	sess := d.sess
-	d.mu.Unlock()
-	if sess != nil {
-		sess.Flush()
-	}
-	return nil
+	d.attempt(s, d.cfg.Clock())
+	return d.sess, nil
 }
 
 // attempt puts a send on the connection, if there is one. Either way its time

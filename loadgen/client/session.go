@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -17,17 +16,20 @@ import (
 // wsSession is one WebSocket connection. Serve reads; whoever finds bytes
 // queued and nobody writing writes them all at once.
 type wsSession struct {
+	driver   *WebSocket
 	conn     net.Conn
 	count    *counter
 	h        Handler
 	clock    func() time.Duration
-	maxOut   int
 	writeFor time.Duration
 
-	reader *wire.Reader
-	view   wire.View
-	now    time.Duration // when the last read returned
-	served chan struct{} // closed when Serve has returned
+	maxMessage, maxOut int
+
+	in       frames
+	now      time.Duration // when the last read returned
+	delivery Delivery      // the one at hand
+	last     string        // its conversation
+	served   chan struct{} // closed when Serve has returned
 
 	mu       sync.Mutex // guards all below
 	wrote    sync.Cond  // writing has become false
@@ -70,93 +72,18 @@ var (
 
 func (w *WebSocket) session(conn net.Conn, count *counter, h Handler) *wsSession {
 	s := &wsSession{
-		conn: conn, count: count, h: h, clock: w.Clock, keys: newMaskKeys(), served: make(chan struct{}),
-		maxOut: w.MaxUnsent, writeFor: w.WriteTimeout,
+		driver: w, conn: conn, count: count, h: h, clock: w.Clock, keys: newMaskKeys(), served: make(chan struct{}),
+		maxMessage: w.MaxMessage, maxOut: w.MaxUnsent, writeFor: w.WriteTimeout,
 	}
 	s.wrote.L = &s.mu
 	defaultTo(&s.maxOut, defaultMaxUnsent)
 	defaultTo(&s.writeFor, defaultWriteTimeout)
-	size, limit := w.ReadBuffer, w.MaxMessage
+	defaultTo(&s.maxMessage, defaultMaxMessage)
+	size := w.ReadBuffer
 	defaultTo(&size, defaultReadBuffer)
-	defaultTo(&limit, defaultMaxMessage)
-	s.reader = wire.NewReader((*source)(s), size, limit, false)
+	s.in.small = make([]byte, max(size, leastReadBuffer))
+	s.in.buf = s.in.small
 	return s
-}
-
-// source is what the frame reader reads from. It is asked for more when no
-// complete frame is left: then what the frames before gave rise to is written,
-// in one write, and the time is taken at once when there is more.
-type source wsSession
-
-func (r *source) Read(p []byte) (int, error) {
-	s := (*wsSession)(r)
-	s.Flush()
-	n, err := s.conn.Read(p)
-	s.now = s.clock()
-	return n, err
-}
-
-// Serve reads until the connection ends.
-func (s *wsSession) Serve() error {
-	defer close(s.served)
-	defer s.end()
-	s.now = s.clock()
-	for {
-		op, payload, err := s.reader.Next()
-		if err != nil {
-			return s.failed(err)
-		}
-		switch op {
-		case ws.OpBinary:
-			if err := s.dispatch(payload); err != nil {
-				return s.refuse(err)
-			}
-		case ws.OpText:
-			return s.refuse(wire.Faultf(wire.CodeUnsupported, "a text message on a connection with subprotocol %s", wire.SubprotocolBinary))
-		case ws.OpPing:
-			s.frame(ws.OpPong, payload)
-		case ws.OpClose:
-			return s.closedBy(payload)
-		}
-	}
-}
-
-func (s *wsSession) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
-	s.conn.Close()
-}
-
-// failed explains a read error: an abort or a failed write closes the socket
-// under the reader.
-func (s *wsSession) failed(err error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return s.err
-	}
-	return err
-}
-
-// refuse closes because the server broke the protocol.
-func (s *wsSession) refuse(err error) error {
-	s.sendClose(wire.CloseCode(err), "")
-	s.Flush()
-	return err
-}
-
-func (s *wsSession) closedBy(payload []byte) error {
-	e := &CloseError{Code: uint16(ws.StatusNoStatusRcvd)}
-	if len(payload) >= 2 {
-		e.Code, e.Reason = binary.BigEndian.Uint16(payload), string(payload[2:])
-	}
-	s.sendClose(ws.StatusCode(e.Code), "") // the echo, unless ours came first
-	s.Flush()
-	if e.Code == statusReplaced {
-		return &Fault{Code: codeReplaced, Message: e.Reason}
-	}
-	return e
 }
 
 // Send queues a send frame.
@@ -217,7 +144,10 @@ func (s *wsSession) sendClose(code ws.StatusCode, reason string) {
 }
 
 // Flush writes what is queued, and what is queued while it writes.
-func (s *wsSession) Flush() {
+func (s *wsSession) Flush() { s.flush(s.clock()) }
+
+// flush is Flush for who knows the time.
+func (s *wsSession) flush(now time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.writing || len(s.out) == 0 {
@@ -227,13 +157,11 @@ func (s *wsSession) Flush() {
 	for len(s.out) > 0 && s.err == nil {
 		b := s.out
 		s.out = s.spare[:0]
-		s.bound()
+		s.bound(now)
 		s.mu.Unlock()
 		_, err := s.conn.Write(b)
 		s.mu.Lock()
-		if s.spare = b[:0]; cap(b) > keepOut {
-			s.spare = nil
-		}
+		s.keep(b)
 		if err != nil {
 			s.failLocked(fmt.Errorf("write: %w", err))
 		}
@@ -242,10 +170,17 @@ func (s *wsSession) Flush() {
 	s.wrote.Broadcast()
 }
 
+// keep takes a written buffer back.
+func (s *wsSession) keep(b []byte) {
+	if s.spare = b[:0]; cap(b) > keepOut {
+		s.spare = nil
+	}
+}
+
 // bound keeps a write deadline ahead. A deadline costs as much as a small
 // write, so it is moved only when a good part of it has gone.
-func (s *wsSession) bound() {
-	if now := s.clock(); s.deadline == 0 || now-s.deadline > s.writeFor/8 {
+func (s *wsSession) bound(now time.Duration) {
+	if s.deadline == 0 || now-s.deadline > s.writeFor/8 {
 		s.deadline = max(now, 1)
 		_ = s.conn.SetWriteDeadline(time.Now().Add(s.writeFor)) // fails only on a closed connection, as the write will
 	}

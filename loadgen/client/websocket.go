@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,17 +29,21 @@ type WebSocket struct {
 	Dial    func(ctx context.Context, id Identity, addr string) (net.Conn, error)
 	Sources []net.IP // local addresses, where one hasn't enough ports
 
-	ReadBuffer int // bytes per connection; default 2048, grows for a larger frame and shrinks again
+	ReadBuffer int // bytes per connection to begin with; default 512, more where frames come joined or are larger
 	MaxMessage int // bytes of one message from the server; default 64 MiB
 	MaxUnsent  int // bytes queued and not written before the connection is given up; default 4 MiB
 	// WriteTimeout is the longest that the server may take nothing; default 10s.
 	WriteTimeout time.Duration
+
+	views sync.Pool // of *wire.View
 }
 
 var _ Driver = (*WebSocket)(nil)
 
 const (
-	defaultReadBuffer   = 2 << 10
+	defaultReadBuffer   = 512
+	joinedReadBuffer    = 4 << 10
+	leastReadBuffer     = 64
 	defaultMaxMessage   = 64 << 20
 	defaultMaxUnsent    = 4 << 20
 	defaultWriteTimeout = 10 * time.Second
@@ -56,7 +61,7 @@ func (w *WebSocket) Connect(ctx context.Context, id Identity, hello Hello, h Han
 	if err != nil {
 		return nil, fmt.Errorf("hello: %w", err)
 	}
-	count := new(counter)
+	var count *counter
 	var refused *Fault
 	dialer := ws.Dialer{
 		ReadBufferSize: handshakeBuffer, WriteBufferSize: handshakeBuffer,
@@ -67,7 +72,9 @@ func (w *WebSocket) Connect(ctx context.Context, id Identity, hello Hello, h Han
 			if err != nil {
 				return nil, err
 			}
-			return &counted{Conn: c, counter: count}, nil
+			below := &counted{Conn: c}
+			count = &below.counter
+			return below, nil
 		},
 		OnStatusError: func(status int, _ []byte, resp io.Reader) { refused = refusal(status, resp) },
 	}
@@ -84,7 +91,7 @@ func (w *WebSocket) Connect(ctx context.Context, id Identity, hello Hello, h Han
 	s := w.session(conn, count, h)
 	if rest != nil {
 		early, _ := rest.Peek(rest.Buffered())
-		s.reader.Preload(early)
+		s.in.preload(early)
 		ws.PutReader(rest)
 	}
 	s.queue(first)
@@ -148,7 +155,7 @@ type counter struct{ read, written atomic.Uint64 }
 // counted is a connection whose bytes are counted below TLS.
 type counted struct {
 	net.Conn
-	*counter
+	counter
 }
 
 func (c *counted) Read(p []byte) (int, error) {

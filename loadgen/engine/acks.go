@@ -47,7 +47,7 @@ func (r *run) acks(w *window, seconds, deliveries float64) {
 	m.Set("unacked_window_mean", area.Seconds()/seconds/float64(online))
 	m.Set("unacked_window_max", float64(most))
 
-	if r.obs.replay && !r.cutShort(w) {
+	if !r.cutShort(w) {
 		// What a pull brought about isn't the policy's to decide.
 		replayed += byPull
 		out.Replayed = results.Count(replayed)
@@ -55,7 +55,7 @@ func (r *run) acks(w *window, seconds, deliveries float64) {
 		m.Set("ack_requests_replayed", float64(replayed))
 		m.Set("ack_requests_replayed_error", requests/float64(replayed)-1)
 	} else {
-		r.warn("the policy wasn't replayed: batches were cut short by a fault or an interrupt")
+		r.warn("the policy wasn't replayed: an interrupt cut the measure phase short")
 	}
 	predicted, chance := r.predict(w)
 	if math.IsNaN(predicted) {

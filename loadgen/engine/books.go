@@ -61,7 +61,6 @@ func (r *run) books(tag string) error {
 	groups := len(pop.Groups)
 	r.obs = &observer{
 		msgs: r.msgs, ledger: l, policy: policy, setup: setup, devices: make([]deviceState, len(pop.Users)),
-		replay: len(r.profile.Faults) == 0,
 		online: func(c, sender int) int64 {
 			if c < groups && pop.Online[sender] {
 				return onlineIn[c] - 1 // a sender doesn't receive its own message

@@ -5,7 +5,7 @@
 //	seed      users and groups are made, tokens minted, devices connected
 //	warmup    the same traffic as measured, kept apart by its intended time
 //	measure   what counts: latency by intended time, throughput by completion
-//	drain     until nothing is pending, or the time is over
+//	drain     until nothing is pending and nothing more arrives, or the time is over
 //	audit     devices ack what is left and leave; every message is accounted for
 //
 // and the result with its verdict. It owns the run's clock, the pacer that walks

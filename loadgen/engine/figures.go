@@ -143,6 +143,7 @@ func (r *run) usage() []measure.Usage {
 }
 
 func (r *run) healthOf() {
+	r.pacing()
 	h, out := r.healthIn, &r.out.Health
 	out.GeneratorCPUCores = results.Number(h.Cores())
 	out.GeneratorCores = results.Number(float64(h.CoresMax))
@@ -150,6 +151,7 @@ func (r *run) healthOf() {
 	out.GCPauseTotalUs = results.Number(us(h.GCPauseTotal))
 	if h.HasRunQueue {
 		out.RunQueuePercent = results.Number(100 * h.WaitShare())
+		out.RunQueueMeanUs = results.Number(us(h.MeanWait()))
 	}
 	limits := measure.DefaultLimits()
 	if h.HasRunQueue && h.WaitShare() > limits.WaitShare {

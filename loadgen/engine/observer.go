@@ -21,7 +21,6 @@ type observer struct {
 	ledger *ledger.Ledger
 	policy ackpolicy.Policy
 	online func(conversation, sender int) int64 // recipients of a message that are connected
-	replay bool                                 // off where faults cut batches short
 
 	// setup takes what isn't bound to the measure phase: connecting, pages,
 	// syncs, the age of offline messages.
@@ -41,7 +40,7 @@ type deviceState struct {
 	welcomed bool
 	up       bool
 	unacked  unackedArea
-	replays  map[int]*ackpolicy.Replay // by conversation
+	replays  map[string]*ackpolicy.Replay // by conversation
 
 	acks     int64 // requests, whole run
 	acksIn   int64 // requests in the measure phase
@@ -61,17 +60,16 @@ func (o *observer) OnArrival(dev int, a client.Arrival) {
 	c, k, ok := o.msgs.parse(a.ClientMsgID)
 	if !ok {
 		o.ledger.OnForeign(dev, a.Epoch, a.Seq, string(a.ClientMsgID))
+		o.tallies.again.Add(1)
 		return
 	}
 	first := o.ledger.OnArrival(ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At})
 	if w == nil {
 		return
 	}
-	if o.replay && a.Path == client.Pushed {
-		st.replayOf(o, c, w).Arrive(a.At)
-	}
 	shard := w.recorder.Shard(dev)
 	if !first {
+		o.tallies.again.Add(1)
 		shard.Count(measure.Redeliveries, a.At, 1)
 		return
 	}
@@ -89,18 +87,6 @@ func (o *observer) OnArrival(dev int, a client.Arrival) {
 	if sent := time.Duration(o.msgs.sent[c][k].Load()); sent > 0 {
 		shard.Record(measure.LiveService, intended, a.At-sent)
 	}
-}
-
-func (st *deviceState) replayOf(o *observer, conversation int, w *window) *ackpolicy.Replay {
-	if r := st.replays[conversation]; r != nil {
-		return r
-	}
-	if st.replays == nil {
-		st.replays = make(map[int]*ackpolicy.Replay, 1)
-	}
-	r := ackpolicy.NewReplay(&o.policy, w.from, w.to)
-	st.replays[conversation] = &r
-	return &r
 }
 
 // OnShown tells the ledger what got past dedup.
@@ -173,6 +159,7 @@ func (o *observer) OnAckSent(dev int, a client.AckSent) {
 			st.pageAcks++
 		}
 	}
+	st.emptied(a)
 	st.unacked.set(max(a.Unacked-a.N, 0), a.At, w)
 	if w == nil {
 		return
@@ -222,6 +209,7 @@ func (o *observer) OnConnection(dev int, up bool, now time.Duration, err error) 
 	if up {
 		return
 	}
+	st.disconnected(now)
 	st.unacked.set(0, now, w) // the server delivers it again, or hello names it
 	if w != nil {
 		w.recorder.Shard(dev).Count(measure.Errors, now, 1)

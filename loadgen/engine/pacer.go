@@ -26,6 +26,7 @@ type pacer struct {
 	bodies  bodies
 	devices []sender
 	wait    *waiter
+	precise bool           // waits on a thread of its own
 	wg      sync.WaitGroup // senders at work
 }
 
@@ -34,6 +35,10 @@ type sender struct {
 	mu    sync.Mutex // guards what follows
 	queue []due
 	busy  bool // a goroutine empties the queue
+	// flush writes a message that the connection didn't take at once; written
+	// is when it was intended.
+	flush   func()
+	written time.Duration
 }
 
 // due is a message whose time has come.
@@ -48,13 +53,23 @@ func newPacer(r *run) *pacer {
 	for _, f := range []int{bytesOf(p.Traffic.Group), bytesOf(p.Traffic.Direct)} {
 		size = max(size, f)
 	}
-	return &pacer{run: r, bodies: newBodies(size, r.seed), devices: make([]sender, len(r.devices)), wait: newPreciseWaiter(r.clock)}
+	pc := &pacer{run: r, bodies: newBodies(size, r.seed), devices: make([]sender, len(r.devices)), wait: newWaiter(r.clock)}
+	if p.Pacing != profiles.PacingSleep {
+		pc.wait = newPreciseWaiter(r.clock)
+		pc.precise = true
+	}
+	return pc
 }
 
+// walk must have a goroutine of its own, which ends with it: see ownThread.
+//
 // walk sends every event at origin + its time until ctx ends, and returns when
 // all that was handed over has been written or queued by its device.
 func (p *pacer) walk(ctx context.Context, origin time.Duration, events iter.Seq[schedule.Event]) {
 	defer p.wg.Wait()
+	if p.precise {
+		defer p.run.ownThread()()
+	}
 	for e := range events {
 		if p.wait.until(ctx, origin+e.At) != nil {
 			return
@@ -81,18 +96,55 @@ func (p *pacer) hand(e schedule.Event) {
 	r.obs.ledger.OnSend(e.Conversation, e.Ordinal)
 	s := &p.devices[e.Sender]
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.busy && p.sendNow(e.Sender, s, &d) {
+		return
+	}
 	s.queue = append(s.queue, d)
+	p.employ(e.Sender, s)
+}
+
+// employ sees to it that a goroutine empties a device's queue.
+func (p *pacer) employ(dev int, s *sender) {
 	if !s.busy {
 		s.busy = true
-		p.wg.Go(func() { p.empty(e.Sender, s) })
+		p.wg.Go(func() { p.empty(dev, s) })
 	}
-	s.mu.Unlock()
+}
+
+// sendNow sends from the pacer's own goroutine, without ever waiting: a fresh
+// goroutine would stand in line behind hundreds of readers while a fan-out is
+// being received. False: the device is busy, it has to be queued.
+func (p *pacer) sendNow(dev int, s *sender, d *due) bool {
+	r := p.run
+	left := &r.msgs.sent[d.conversation][d.ordinal]
+	left.Store(int64(r.clock.now()))
+	queued, flush, err := r.devices[dev].TrySend(d.message)
+	switch {
+	case !queued:
+		return false
+	case err != nil:
+		r.obs.notSent(d.conversation, d.ordinal)
+	case flush != nil:
+		s.flush, s.written = flush, d.message.Intended
+		p.employ(dev, s)
+	default:
+		p.lag(dev, d.message.Intended)
+	}
+	return true
 }
 
 // empty sends what is queued for a device, in order, until nothing is.
 func (p *pacer) empty(dev int, s *sender) {
 	for {
 		s.mu.Lock()
+		if flush := s.flush; flush != nil {
+			s.flush = nil
+			s.mu.Unlock()
+			flush()
+			p.lag(dev, s.written)
+			continue
+		}
 		if len(s.queue) == 0 {
 			s.busy = false
 			s.mu.Unlock()
@@ -117,11 +169,16 @@ func (p *pacer) send(dev int, d *due) {
 		r.obs.notSent(d.conversation, d.ordinal)
 		return
 	}
-	now := r.clock.now()
-	lag := now - d.message.Intended
+	p.lag(dev, d.message.Intended)
+}
+
+// lag records how late a message is that has just been written.
+func (p *pacer) lag(dev int, intended time.Duration) {
+	r := p.run
+	lag := r.clock.now() - intended
 	w := r.obs.window.Load()
-	w.recorder.Shard(dev).Record(measure.ScheduleLag, d.message.Intended, max(lag, 0))
-	if w.holds(d.message.Intended) && lag > lateAfter {
+	w.recorder.Shard(dev).Record(measure.ScheduleLag, intended, max(lag, 0))
+	if w.holds(intended) && lag > lateAfter {
 		r.obs.tallies.lateSends.Add(1)
 	}
 }

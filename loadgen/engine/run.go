@@ -60,6 +60,7 @@ type run struct {
 	measured    bool              // the measure phase has begun
 	cut         *measure.Snapshot // when an interrupt ended the measure phase
 
+	pacer   pacerCost // set when the pacer has ended
 	fanout  [measure.NumNames]*measure.Histogram
 	entries []measure.LogEntry
 
@@ -200,31 +201,10 @@ func (r *run) seedAndConnect(ctx context.Context) error {
 	if err := r.newFleet(); err != nil {
 		return err
 	}
-	return r.connect(ctx)
-}
-
-// drain waits until nothing is pending, or the time is over. An interrupt
-// shortens it.
-func (r *run) drain(ctx context.Context) {
-	limit := r.profile.Phases.Drain.Std()
-	if ctx.Err() != nil {
-		limit = min(limit, 2*time.Second)
+	if err := r.watchProcesses(); err != nil {
+		return err
 	}
-	until, w := r.clock.now()+limit, newWaiter(r.clock)
-	for !r.drained() && r.clock.now() < until {
-		if w.until(r.base, min(r.clock.now()+5*time.Millisecond, until)) != nil {
-			return
-		}
-	}
-}
-
-func (r *run) drained() bool {
-	t := &r.obs.tallies
-	if t.ended.Load() < t.scheduled.Load() {
-		return false
-	}
-	// The counters are cheap and nearly right; the ledger has the last word.
-	return t.arrived.Load() >= t.expected.Load() && r.ledger.Outstanding() == 0
+	return r.connectWeighed(ctx)
 }
 
 // clean ends what the run started. Devices that left in order take no notice.

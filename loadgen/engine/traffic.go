@@ -29,9 +29,6 @@ type mark struct {
 // there is anything to report.
 func (r *run) traffic(ctx context.Context, fail context.CancelCauseFunc) error {
 	p := r.profile.Phases
-	if err := r.watchProcesses(); err != nil {
-		return err
-	}
 	var err error
 	if r.trafficPage, err = r.observePage(ctx); err != nil && r.server.Ours() {
 		return err
@@ -61,6 +58,7 @@ func (r *run) traffic(ctx context.Context, fail context.CancelCauseFunc) error {
 	})
 	wg.Go(func() { r.sampler.Run(side, time.Second, r.clock.now) })
 	wg.Go(func() { r.tick(side, from, to) })
+	wg.Go(func() { r.hiccups(side, from, to) })
 
 	w := newWaiter(r.clock)
 	r.phase("warmup")

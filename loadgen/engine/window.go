@@ -51,6 +51,7 @@ type tallies struct {
 	ended       atomic.Int64 // of these, sends that have ended
 	expected    atomic.Int64 // accepted messages × online recipients
 	arrived     atomic.Int64 // first arrivals at online recipients
+	again       atomic.Int64 // arrivals that aren't the first, or of nothing that is known
 	unknown     atomic.Int64 // sends that ended without an answer
 	lateSends   atomic.Int64 // in the measure phase, later than lateAfter
 	leftInPhase atomic.Int64 // messages intended in the measure phase that left or were refused

@@ -45,7 +45,8 @@ type Report struct {
 	Arrivals         uint64 // all, redelivered ones included
 	Redelivered      uint64 // beyond the first at its recipient
 	ShownTwice       uint64
-	OutOfOrder       uint64 // shown for the first time after one of a higher seq in its epoch
+	OutOfOrder       uint64 // shown for the first time after one that comes later, see track.show
+	SeqMismatch      uint64 // first arrivals under another seq than the sender was told, in the same epoch
 	AckedNotReceived int    // of Lost: the recipient's cursor covers it
 	NotShown         int    // arrived, but neither shown nor still to be pulled
 	RefusedArrived   int    // first arrivals of messages that were refused
@@ -77,6 +78,7 @@ func (l *Ledger) Audit(view StoreView) Report {
 		r := &l.rooms[c]
 		for k := range r.messages {
 			rep.Scheduled++
+			rep.SeqMismatch += uint64(r.messages[k].unsettled())
 			switch s, _, _ := r.messages[k].result(); s {
 			case unsent:
 				rep.Unsent++
@@ -104,6 +106,7 @@ func (l *Ledger) Audit(view StoreView) Report {
 	l.examples.mu.Lock()
 	defer l.examples.mu.Unlock()
 	rep.Foreign = l.examples.count[Foreign]
+	rep.SeqMismatch += l.examples.count[SeqMismatch]
 	for k := range kinds {
 		rep.Examples = append(rep.Examples, l.examples.first[k]...)
 		rep.Examples = append(rep.Examples, found.first[k]...)
@@ -130,7 +133,8 @@ func (r *room) audit(conversation, place int, st *Stored, rep *Report, found *ex
 		if int(m.sender) == me {
 			continue
 		}
-		s, epoch, seq := m.result()
+		s, at, known := m.result()
+		epoch, seq := at.epoch, at.seq
 		note := func(kind Kind, detail string) {
 			found.note(kind, Example{Conversation: conversation, Ordinal: k, Recipient: me, Epoch: epoch, Seq: seq, Detail: detail})
 		}
@@ -143,15 +147,15 @@ func (r *room) audit(conversation, place int, st *Stored, rep *Report, found *ex
 			rep.ArrivedUnknown++
 		}
 		waits, covered := false, false
-		if s == accepted && member && st.kept(epoch, seq) {
+		kept := st == nil || !known || st.kept(epoch, seq)
+		if kept && known && member {
 			covered = cursor >= seq
 			waits = !covered && seq >= st.First && seq <= st.Head
 		}
-		if arrived {
-			if !t.shown.has(int32(k)) && !waits {
-				rep.NotShown++
-				note(NotShown, "it arrived and was never shown")
-			}
+		// What nobody was told is stored, and the store lost, owes nothing.
+		if arrived && !t.shown.has(int32(k)) && !waits && (kept || s == accepted) {
+			rep.NotShown++
+			note(NotShown, "it arrived and was never shown")
 		}
 		if s != accepted {
 			continue

@@ -8,6 +8,14 @@
 // below it, and nothing per delivery: its memory doesn't grow with a run's
 // length beyond the schedule itself.
 //
+// The same message has one place in its conversation, (epoch, seq). Where its
+// sender was told that it is, by the answer, is held against where each
+// recipient got it first: another seq of the same epoch is a SeqMismatch, which
+// order alone doesn't show, since seqs then rise all the same. Deliveries that
+// come before the answer are counted by place until it comes. It is a count of
+// its own: OutOfOrder says what one user saw, SeqMismatch that two saw different
+// conversations.
+//
 // The package is pure: no clocks, goroutines or sockets. It imports nothing of
 // the project. What the store holds at the end is handed to Audit as a
 // StoreView.

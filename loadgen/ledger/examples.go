@@ -13,6 +13,7 @@ const (
 	OutOfOrder
 	AckedNotReceived
 	NotShown
+	SeqMismatch
 	RefusedArrived
 	Foreign
 	kinds
@@ -20,7 +21,8 @@ const (
 
 var kindNames = [kinds]string{
 	Lost: "lost", Redelivered: "redelivered", ShownTwice: "shown_twice", OutOfOrder: "out_of_order",
-	AckedNotReceived: "acked_not_received", NotShown: "not_shown", RefusedArrived: "refused_arrived", Foreign: "foreign",
+	AckedNotReceived: "acked_not_received", NotShown: "not_shown", SeqMismatch: "seq_mismatch",
+	RefusedArrived: "refused_arrived", Foreign: "foreign",
 }
 
 // String returns the kind's name in results.
@@ -47,10 +49,13 @@ type examples struct {
 	first [kinds][]Example
 }
 
-func (e *examples) note(k Kind, x Example) {
+func (e *examples) note(k Kind, x Example) { e.add(k, 1, x) }
+
+// add notes n cases at once, with one example.
+func (e *examples) add(k Kind, n uint64, x Example) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.count[k]++
+	e.count[k] += n
 	if len(e.first[k]) < e.limit {
 		x.Kind = k
 		e.first[k] = append(e.first[k], x)

@@ -42,33 +42,6 @@ type room struct {
 	accepted   atomic.Int64
 }
 
-// state is what is known of a send.
-type state uint8
-
-const (
-	unsent state = iota
-	inFlight
-	accepted
-	refused
-	unknown
-)
-
-func (s state) String() string {
-	return [...]string{"unsent", "in flight", "accepted", "refused", "unknown"}[s]
-}
-
-// message is one scheduled message.
-type message struct {
-	sender int32
-	fanout int32 // recipients over which its fan-out is measured
-
-	mu         sync.Mutex // guards the send's result
-	state      state
-	epoch, seq uint64
-
-	spread spread
-}
-
 // track is one recipient in one conversation.
 type track struct {
 	mu          sync.Mutex // guards all below; hardly ever contended: one device at a time
@@ -81,6 +54,8 @@ type track struct {
 	outOfOrder  uint64
 	lastEpoch   uint64
 	lastSeq     uint64 // highest seq shown in lastEpoch
+	top         place  // the last of what was shown, by what senders were told
+	before      place  // top when lastEpoch began
 }
 
 // New opens the books.
@@ -119,7 +94,16 @@ func New(cfg Config) (*Ledger, error) {
 	return l, nil
 }
 
-func (r *room) place(user int32) (int, bool) { return slices.BinarySearch(r.recipients, user) }
+// place is where a user stands among the recipients. Where all users are in the
+// group, or a run of them, that needs no search.
+func (r *room) place(user int32) (int, bool) {
+	if n := len(r.recipients); n > 0 {
+		if p := int(user - r.recipients[0]); p >= 0 && p < n && r.recipients[p] == user {
+			return p, true
+		}
+	}
+	return slices.BinarySearch(r.recipients, user)
+}
 
 // at returns a message, or nil when it isn't of this run.
 func (l *Ledger) at(conversation, ordinal int) (*room, *message) {
@@ -156,22 +140,17 @@ func (l *Ledger) result(conversation, ordinal int, s state, epoch, seq uint64) {
 		l.examples.note(Foreign, Example{Conversation: conversation, Ordinal: ordinal, Recipient: -1, Epoch: epoch, Seq: seq, Detail: "a send that isn't in the schedule"})
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.state == accepted { // an answer stands, whatever comes later
-		return
-	}
-	if s == accepted {
+	at := place{epoch, seq}
+	fresh, differing := m.answer(s, at)
+	if fresh {
 		r.accepted.Add(1)
-		m.epoch, m.seq = epoch, seq
 	}
-	m.state = s
-}
-
-func (m *message) result() (s state, epoch, seq uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.state, m.epoch, m.seq
+	if differing > 0 {
+		l.examples.add(SeqMismatch, uint64(differing), Example{
+			Conversation: conversation, Ordinal: ordinal, Recipient: -1, Epoch: epoch, Seq: seq,
+			Detail: fmt.Sprintf("so its sender was told, after %d had got it under another seq", differing),
+		})
+	}
 }
 
 // Delivery is one delivery at one recipient.
@@ -185,7 +164,7 @@ type Delivery struct {
 // OnArrival notes that a delivery was received, and says whether it is the
 // first of its message at this recipient.
 func (l *Ledger) OnArrival(d Delivery) (first bool) {
-	r, m, t, place := l.books(&d)
+	r, m, t, where := l.books(&d)
 	if t == nil {
 		return false
 	}
@@ -207,7 +186,11 @@ func (l *Ledger) OnArrival(d Delivery) (first bool) {
 		l.examples.note(Redelivered, d.example("received again"))
 		return false
 	}
-	if r.isOnline[place] {
+	if m.arrived(d.place()) {
+		told, _ := m.told()
+		l.examples.note(SeqMismatch, d.example(fmt.Sprintf("its sender was told seq %d", told.seq)))
+	}
+	if r.isOnline[where] {
 		m.spread.add(d.At, m.fanout)
 	}
 	return true
@@ -219,28 +202,56 @@ func (l *Ledger) OnShown(d Delivery) {
 	if t == nil || int(m.sender) == d.Recipient {
 		return // counted when it arrived
 	}
+	told, known := m.told()
+	if !known {
+		told = d.place()
+	}
 	t.mu.Lock()
 	first := t.shown.add(int32(d.Ordinal), own{r.messages, int32(d.Recipient)})
-	late := false
-	switch {
-	case !first:
+	last, late := place{}, false
+	if first {
+		last, late = t.show(d.place(), told)
+	} else {
 		t.shownTwice++
-	case d.Epoch != t.lastEpoch:
-		t.lastEpoch, t.lastSeq = d.Epoch, d.Seq
-	case d.Seq < t.lastSeq:
-		t.outOfOrder++
-		late = true
-	default:
-		t.lastSeq = d.Seq
 	}
-	last := t.lastSeq
 	t.mu.Unlock()
 	if !first {
 		l.examples.note(ShownTwice, d.example("shown before"))
 	}
 	if late {
-		l.examples.note(OutOfOrder, d.example(fmt.Sprintf("seq %d was shown before it", last)))
+		l.examples.note(OutOfOrder, d.example(fmt.Sprintf("epoch %d, seq %d was shown before it", last.epoch, last.seq)))
 	}
+}
+
+// show takes in what is shown for the first time and says whether something
+// that comes after it was shown before, and what.
+//
+// Within one epoch seqs tell, as the recipient got them. Across epochs they
+// don't: what survived a change of epoch keeps its seq under the new epoch, and
+// what was lost gives its seq to another. There it is judged by where senders
+// were told that their messages are: what was stored in an earlier epoch comes
+// before all of a later one. A message without an answer counts as stored where
+// it was got, which is never too early.
+func (t *track) show(at, told place) (last place, late bool) {
+	switch {
+	case at.epoch != t.lastEpoch:
+		t.before = t.top
+		t.lastEpoch, t.lastSeq = at.epoch, at.seq
+	case at.seq < t.lastSeq:
+		last, late = place{t.lastEpoch, t.lastSeq}, true
+	default:
+		t.lastSeq = at.seq
+	}
+	if !late && told.before(t.before) {
+		last, late = t.before, true
+	}
+	if t.top.before(told) {
+		t.top = told
+	}
+	if late {
+		t.outOfOrder++
+	}
+	return last, late
 }
 
 // OnForeign notes a delivery whose client_msg_id isn't of this run at all.
@@ -258,6 +269,8 @@ func (l *Ledger) books(d *Delivery) (*room, *message, *track, int) {
 	l.examples.note(Foreign, d.example("a message or recipient that isn't in the schedule"))
 	return nil, nil, nil, 0
 }
+
+func (d *Delivery) place() place { return place{d.Epoch, d.Seq} }
 
 func (d *Delivery) example(detail string) Example {
 	return Example{Conversation: d.Conversation, Ordinal: d.Ordinal, Recipient: d.Recipient, Epoch: d.Epoch, Seq: d.Seq, Detail: detail}

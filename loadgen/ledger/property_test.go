@@ -149,7 +149,7 @@ func (ch *channel) deliver(t *rapid.T, l *Ledger, u int, log, senders []int, seq
 			ch.unknownArrived++
 		}
 		if fate == 2 { // arrives, and is taken for a duplicate
-			if !answered[k] || seqOf[k] <= cursor {
+			if seqOf[k] <= cursor {
 				ch.notShown++
 			}
 			continue

@@ -211,9 +211,14 @@ func (s *Server) overdue(m *member, msg *message) {
 	s.after(lateWait, func() { s.overdue(m, msg) }, m.user)
 }
 
+// holdsBack tells whether the device may hold a message back behind a hole that
+// no page has claimed. One after everything that was pushed holds nothing back,
+// and where it is the conversation's last no page ever claims it.
+func (m *member) holdsBack() bool { return len(m.holes) > 0 && m.holes[0] < m.pushed }
+
 // rewind goes back before the withheld messages of a user's conversations, once
 // later ones have been shown: everything that was pushed has arrived (the
-// close comes after it), every hole was claimed by a page, every own send answered
+// close comes after it), every hole before it was claimed by a page, every own send answered
 // and an earlier rewind is through, so the device holds nothing back. It is called with the user's lock
 // held.
 func (s *Server) rewind(u *user) error {
@@ -223,7 +228,7 @@ func (s *Server) rewind(u *user) error {
 	}
 	any := false
 	for _, m := range u.members {
-		if len(m.late) == 0 || m.swap != nil || m.unsaid > 0 || len(m.holes) > 0 || m.rewound > 0 {
+		if len(m.late) == 0 || m.swap != nil || m.unsaid > 0 || m.holdsBack() || m.rewound > 0 {
 			continue
 		}
 		keep := m.late[:0]

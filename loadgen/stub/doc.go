@@ -37,7 +37,7 @@
 //     wrong order makes it skip the later comer (NotShown).
 //   - renumbered: two adjacent messages come under each other's seq at one
 //     recipient. Seqs rise, so the device sees no disorder; only who compares
-//     with the seq that the sender was told can find it.
+//     with the seq that the sender was told finds it: SeqMismatch, two a pair.
 //
 // A stall stops all reading and writing. Answers and handshakes can be slow.
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // found is what an audit may report of an injected fault.
-type found struct{ lost, redelivered, twice, disorder int }
+type found struct{ lost, redelivered, twice, disorder, mismatch int }
 
 // TestFaultsAreFoundExactly injects each fault alone, all together, and none,
 // and holds the audit against what the stub says it did.
@@ -35,13 +35,15 @@ func TestFaultsAreFoundExactly(t *testing.T) {
 		{"late", Inject{Late: 0.01}, nil, func(t *Truth) int { return len(t.Late) },
 			func(t *Truth) found { return found{disorder: len(t.Late)} }},
 		{"renumbered", Inject{Renumber: 0.05}, nil, func(t *Truth) int { return len(t.Renumbered) },
-			func(*Truth) found { return found{} }},
-		{"all, with slow answers", Inject{Lose: 0.01, Again: 0.01, Twice: 0.02, Swap: 0.02, Late: 0.005}, Constant(15 * time.Millisecond),
+			func(t *Truth) found { return found{mismatch: 2 * len(t.Renumbered)} }},
+		{"renumbered, with slow answers", Inject{Renumber: 0.05}, Constant(15 * time.Millisecond), func(t *Truth) int { return len(t.Renumbered) },
+			func(t *Truth) found { return found{mismatch: 2 * len(t.Renumbered)} }},
+		{"all, with slow answers", Inject{Lose: 0.01, Again: 0.01, Twice: 0.02, Swap: 0.02, Late: 0.005, Renumber: 0.02}, Constant(15 * time.Millisecond),
 			func(t *Truth) int {
-				return min(len(t.Lost), len(t.Again), len(t.Twice), len(t.Swapped), len(t.Late))
+				return min(len(t.Lost), len(t.Again), len(t.Twice), len(t.Swapped), len(t.Late), len(t.Renumbered))
 			},
 			func(t *Truth) found {
-				return found{len(t.Lost), len(t.Again) + len(t.ShownTwice), len(t.ShownTwice), len(t.Late)}
+				return found{len(t.Lost), len(t.Again) + len(t.ShownTwice), len(t.ShownTwice), len(t.Late), 2 * len(t.Renumbered)}
 			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,7 +55,7 @@ func TestFaultsAreFoundExactly(t *testing.T) {
 			if err := rep.Balance(); err != nil {
 				t.Error(err)
 			}
-			got := found{rep.Lost, int(rep.Redelivered), int(rep.ShownTwice), int(rep.OutOfOrder)}
+			got := found{rep.Lost, int(rep.Redelivered), int(rep.ShownTwice), int(rep.OutOfOrder), int(rep.SeqMismatch)}
 			if want := tt.want(&truth); got != want {
 				t.Errorf("the audit found %+v, injected were %+v", got, want)
 			}

@@ -35,6 +35,14 @@ func (r *Replay) Close(at time.Duration) {
 	}
 }
 
+// Expire meets deadlines up to at. Whoever learns that something else emptied
+// the batch calls it before Drop if the batch may have been empty by then.
+func (r *Replay) Expire(at time.Duration) { r.expire(at) }
+
+// Drop empties the batch without an ack request of the policy: a pull has acked
+// it, or the connection that it was to be acked on is gone.
+func (r *Replay) Drop() { r.batch.Flush(ByPage) }
+
 // Acks is the number of ack requests in the window so far.
 func (r *Replay) Acks() uint64 { return r.acks }
 

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ackmark/loadgen/client"
+	"ackmark/loadgen/client/ackpolicy"
+)
+
+// TestReplayKnowsWhatEmptiesABatch: the policy, acks every 2 or after 100 ms, is
+// replayed over what was taken into batches, and over what took them away.
+func TestReplayKnowsWhatEmptiesABatch(t *testing.T) {
+	at := func(ms int) time.Duration { return time.Second + time.Duration(ms)*time.Millisecond }
+	for _, tt := range []struct {
+		name string
+		play func(o *observer)
+		want uint64
+	}{
+		{"two fill a batch", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnReceived(1, "g:g", at(2))
+			o.OnReceived(1, "g:g", at(3))
+		}, 1},
+		{"conversations are apart", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnReceived(1, "u:me", at(2))
+		}, 0},
+		{"a pull acks the batch", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnAckSent(1, client.AckSent{Conversation: "g:g", Cause: ackpolicy.ByPage, N: 1, Batch: 1, At: at(2)})
+			o.OnReceived(1, "g:g", at(3))
+		}, 0},
+		{"a page's own ack leaves the batch", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnAckSent(1, client.AckSent{Conversation: "g:g", Cause: ackpolicy.ByPage, N: 7, At: at(2), Carried: true})
+			o.OnReceived(1, "g:g", at(3))
+		}, 1},
+		{"time was up before the pull", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnAckSent(1, client.AckSent{Conversation: "g:g", Cause: ackpolicy.ByPage, N: 7, At: at(200)})
+			o.OnReceived(1, "g:g", at(300))
+		}, 1},
+		{"a lost connection takes it along", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnConnection(1, false, at(50), errors.New("reset"))
+			o.OnReceived(1, "g:g", at(60))
+		}, 0},
+		{"but not what was due before", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnConnection(1, false, at(150), errors.New("reset"))
+			o.OnReceived(1, "g:g", at(160))
+		}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o, _ := observerOf(t, 1)
+			o.policy = ackpolicy.Policy{Kind: ackpolicy.CountOrInterval, Every: 2, Interval: 100 * time.Millisecond}
+			tt.play(o)
+			var got uint64
+			for _, r := range o.devices[1].replays {
+				got += r.Acks()
+			}
+			if got != tt.want {
+				t.Errorf("%d ack requests replayed, want %d", got, tt.want)
+			}
+		})
+	}
+}
