@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -37,14 +38,14 @@ func (s *Store) gather(sh *shard) {
 		if batch == nil {
 			return
 		}
-		s.store(batch)
+		s.store(sh, batch)
 	}
 }
 
 // store brings every send of a batch to an answer and hands it to the sink,
 // trying again until the sends' deadlines. A send whose attempt got no answer
 // may have run; the script finds that out.
-func (s *Store) store(batch []*delivery.Append) {
+func (s *Store) store(sh *shard, batch []*delivery.Append) {
 	var pause backoff
 	retried := false
 	for {
@@ -73,37 +74,46 @@ func (s *Store) store(batch []*delivery.Append) {
 		}
 		s.trouble.log(s.log, s.cfg.Now(), err)
 		pause.wait(s.stop, s.stop)
+		if over := sh.takeLate(s.late()); len(over) > 0 {
+			s.fail(over, false)
+		}
 	}
 }
 
-// expire answers the sends whose time is over and returns the others.
-func (s *Store) expire(batch []*delivery.Append, retried bool) []*delivery.Append {
+// late says whether it is too late to store a send.
+func (s *Store) late() func(*delivery.Append) bool {
 	now, stopped := s.cfg.Now(), s.stop.Err() != nil
-	late := func(a *delivery.Append) bool { return stopped || !a.Deadline.IsZero() && now.After(a.Deadline) }
-	n := 0
-	for _, a := range batch {
-		if late(a) {
-			n++
-		}
-	}
-	if n == 0 {
-		return batch
-	}
-	rest, over := make([]*delivery.Append, 0, len(batch)-n), make([]*delivery.Append, 0, n)
-	for _, a := range batch {
-		if !late(a) {
-			rest = append(rest, a)
-			continue
-		}
+	return func(a *delivery.Append) bool { return stopped || !a.Deadline.IsZero() && now.After(a.Deadline) }
+}
+
+// fail answers sends that it is too late for.
+func (s *Store) fail(over []*delivery.Append, retried bool) {
+	for _, a := range over {
 		f := wire.Faultf(wire.CodeUnavailable, "not stored in time; send again with the same client_msg_id")
 		if retried {
 			f = wire.Faultf(wire.CodeUnavailable, "the store didn't answer in time and may have stored it; send again with the same client_msg_id")
 		}
 		f.Conversation = a.Conversation
 		a.Err = f
-		over = append(over, a)
 	}
 	s.sink.Appended(over)
+}
+
+// expire answers the sends whose time is over and returns the others.
+func (s *Store) expire(batch []*delivery.Append, retried bool) []*delivery.Append {
+	late := s.late()
+	if !slices.ContainsFunc(batch, late) {
+		return batch
+	}
+	var rest, over []*delivery.Append
+	for _, a := range batch {
+		if late(a) {
+			over = append(over, a)
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	s.fail(over, retried)
 	return rest
 }
 

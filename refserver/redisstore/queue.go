@@ -59,6 +59,26 @@ func (q *shard) close() {
 	q.signal()
 }
 
+// takeLate takes the sends out that late says it is too late for. While a batch
+// is tried again and again, those that wait behind it have deadlines too.
+func (q *shard) takeLate(late func(*delivery.Append) bool) (over []*delivery.Append) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var rest []*delivery.Append // an array of its own: the old one may be a batch's
+	for _, a := range q.queue {
+		if late(a) {
+			over = append(over, a)
+			q.bytes -= len(a.Record)
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	if len(over) > 0 {
+		q.queue = rest
+	}
+	return over
+}
+
 // take waits for sends and returns all that wait, at most maxBatch and about
 // maxBatchBytes; nil when the queue is closed and empty.
 func (q *shard) take(maxBatch int) []*delivery.Append {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func TestRetriedBatch(t *testing.T) {
 
 			calls := r.CommandStats()["evalsha"]
 			p.loseAnswers(1, keep)
-			f.store(batch) // as the gatherer does
+			f.store(f.shards[0], batch) // as the gatherer does
 			if n := r.CommandStats()["evalsha"] - calls; n < 2*sends-3 {
 				t.Fatalf("%d calls: Redis didn't run the batch twice", n)
 			}
@@ -167,7 +168,7 @@ func TestRetriedBatch(t *testing.T) {
 			f.move(g, "alice", sends+1)
 			p.loseAnswers(1, keep)
 			last, _ := newAppend(g, "alice", "last")
-			f.store([]*delivery.Append{last})
+			f.store(f.shards[0], []*delivery.Append{last})
 			if last.Err != nil || last.Seq != sends+2 || !last.OwnGap || f.cursor(g, "alice") != sends+2 {
 				t.Fatalf("%+v", last)
 			}
@@ -175,7 +176,7 @@ func TestRetriedBatch(t *testing.T) {
 			// The same for an inbox.
 			p.loseAnswers(1, keep)
 			a, _ := newAppend("u:carol", "alice", "x")
-			f.store([]*delivery.Append{a})
+			f.store(f.shards[0], []*delivery.Append{a})
 			if a.Err != nil || a.Seq != 1 || a.Duplicate || len(f.seqs("u:carol")) != 1 {
 				t.Fatalf("inbox: %+v", a)
 			}
@@ -221,9 +222,13 @@ func TestRedisAway(t *testing.T) {
 	g := f.group("g", "alice")
 	f.sent(g, "alice", "1")
 	r.Kill()
+	batches := f.Stats().Batches
 
 	patient, patientReply := newAppend(g, "alice", "patient")
 	f.must(f.Append(patient))
+	for f.Stats().Batches < batches+1 { // the patient one is being tried: what comes now waits behind it
+		runtime.Gosched()
+	}
 	hasty, hastyReply := newAppend(g, "alice", "hasty")
 	hasty.Deadline = time.Now().Add(50 * time.Millisecond)
 	f.must(f.Append(hasty))
