@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(0)
 		}()
-		for {
+		for { //nolint:staticcheck // it is meant to spin
 		}
 	}
 	serving := len(os.Args) > 1 && (os.Args[1] == "refserver" || os.Args[1] == "stub")

@@ -134,7 +134,7 @@ func TestPacerNeverWaits(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	b := newBodies(200, 1)
-	if string(b.next(200)) == string(b.next(200)) {
+	if first, second := string(b.next(200)), string(b.next(200)); first == second {
 		t.Error("two bodies are the same")
 	}
 	for _, c := range b.next(200) {

@@ -22,7 +22,6 @@ type event struct {
 	m    *member
 	msg  *message
 	what fault
-	conn *conn
 	ref  uint64
 }
 

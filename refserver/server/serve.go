@@ -177,7 +177,7 @@ func (p *program) stop(srv *Server, timeout time.Duration, log *slog.Logger, sig
 		return nil
 	case s := <-signals:
 		cancel()
-		_ = <-stopped
+		<-stopped //nolint:errcheck // cut short: the second signal is the reason that counts
 		return &exit{ExitInterrupted, fmt.Errorf("%s while draining: stopped at once", s)}
 	}
 }
