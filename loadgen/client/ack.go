@@ -12,6 +12,11 @@ import (
 func (d *Device) received(c *conversation, at time.Duration) {
 	d.unackedOne(c)
 	d.cfg.Observer.OnReceived(d.id.Index, c.name, at)
+	d.batched(c, at)
+}
+
+// batched is received for a delivery that has been counted and told of.
+func (d *Device) batched(c *conversation, at time.Duration) {
 	f, full := c.batch.Add(at)
 	if full {
 		d.ack(c, f, f.N, at)

@@ -100,8 +100,9 @@ type Connecting struct {
 
 // Fleet makes devices that share a Config.
 type Fleet struct {
-	cfg  Config
-	hash maphash.Seed
+	cfg   Config
+	taker Taker // cfg.Observer, if it is one
+	hash  maphash.Seed
 }
 
 // NewFleet checks cfg and fills its defaults in.
@@ -130,7 +131,8 @@ func NewFleet(cfg Config) (*Fleet, error) {
 	defaultTo(&cfg.GapWait, 100*time.Millisecond)
 	defaultTo(&cfg.Recent, 4096)
 	defaultTo(&cfg.Hold, 1024)
-	return &Fleet{cfg: cfg, hash: maphash.MakeSeed()}, nil
+	taker, _ := cfg.Observer.(Taker)
+	return &Fleet{cfg: cfg, taker: taker, hash: maphash.MakeSeed()}, nil
 }
 
 func defaultTo[T ~int | ~uint8 | ~int64](v *T, d T) {

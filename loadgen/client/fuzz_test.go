@@ -63,3 +63,11 @@ func FuzzFrames(f *testing.F) {
 		}
 	})
 }
+
+func (d *Device) shutForTest() {
+	d.mu.Lock()
+	d.closing = true
+	d.stopTimer()
+	d.mu.Unlock()
+	d.timed.Wait()
+}

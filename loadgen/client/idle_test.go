@@ -94,10 +94,10 @@ func resident(tb testing.TB) int {
 }
 
 // TestIdleDeviceIsSmall holds the heap of an idle device and its session below
-// 6 KiB: the read buffer is 2 KiB of it.
+// 4 KiB, an eighth of it the read buffer.
 func TestIdleDeviceIsSmall(t *testing.T) {
-	if heap, _, _ := idle(t, 500); heap > 6<<10 {
-		t.Errorf("an idle device takes %.0f bytes of heap, want at most 6 KiB", heap)
+	if heap, _, _ := idle(t, 500); heap > 4<<10 {
+		t.Errorf("an idle device takes %.0f bytes of heap, want at most 4 KiB", heap)
 	}
 }
 

@@ -43,6 +43,14 @@ type Observer interface {
 	OnFault(dev int, now time.Duration, f Fault)
 }
 
+// Taker is an Observer that is told in one call of what happens most.
+type Taker interface {
+	Observer
+	// OnTaken stands for OnArrival, OnShown and OnReceived of a pushed delivery
+	// that came in its order, for the first time.
+	OnTaken(dev int, a Arrival)
+}
+
 // Arrival is one delivery.
 type Arrival struct {
 	Conversation string

@@ -82,14 +82,6 @@ func receiving(t testing.TB, p ackpolicy.Policy, body, per int) (func(), *Device
 	return step, d
 }
 
-func (d *Device) shutForTest() {
-	d.mu.Lock()
-	d.closing = true
-	d.stopTimer()
-	d.mu.Unlock()
-	d.timed.Wait()
-}
-
 func TestReceivingAllocatesNothing(t *testing.T) {
 	for _, p := range []ackpolicy.Policy{
 		{Kind: ackpolicy.Each},
@@ -153,6 +145,11 @@ func (r *replayer) OnAckSent(_ int, a AckSent) {
 	}
 }
 func (r *replayer) OnShown(_ int, a Arrival) { r.shown = append(r.shown, a.Seq) }
+func (r *replayer) OnTaken(dev int, a Arrival) {
+	r.OnArrival(dev, a)
+	r.OnShown(dev, a)
+	r.OnReceived(dev, a.Conversation, a.At)
+}
 
 // TestDeviceSendsWhatTheReplaySays: over Poisson arrivals, a real timer and a
 // real connection, the ack requests are those of the policy replayed.
@@ -166,7 +163,7 @@ func TestDeviceSendsWhatTheReplaySays(t *testing.T) {
 	} {
 		play(t, Config{Ack: p}, func(s *scene) {
 			r := &replayer{replay: ackpolicy.NewReplay(&p, 0, time.Hour), policy: ackpolicy.NewReplay(&p, 0, time.Hour)}
-			s.dev.cfg.Observer = r
+			s.dev.cfg.Observer, s.dev.taker = r, r
 			c := s.enter(standing(1, 0, 0, 0))
 			go func() {
 				for range c.frames {
@@ -197,6 +194,7 @@ func TestAnyPathShowsOnceAndInOrder(t *testing.T) {
 		every := rapid.IntRange(1, 4).Draw(rt, "every")
 		hold := rapid.IntRange(1, 5).Draw(rt, "hold")
 		size := uint64(rapid.IntRange(1, 4).Draw(rt, "page"))
+		taker := rapid.Bool().Draw(rt, "told of what is in order in one call")
 		steps := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 40).Draw(rt, "steps")
 		r := &replayer{replay: ackpolicy.NewReplay(&ackpolicy.Policy{Kind: ackpolicy.Each}, 0, 1)}
 		cfg := Config{Resume: resume, Hold: hold, Pull: Pulling{Page: int(size)}}
@@ -210,6 +208,9 @@ func TestAnyPathShowsOnceAndInOrder(t *testing.T) {
 		}
 		play(t, cfg, func(s *scene) {
 			s.dev.cfg.Observer = r
+			if taker {
+				s.dev.taker = r
+			}
 			p := s.enter(standing(1, 0, 0, 0))
 			var head, cursor uint64
 			serve := func() { // everything that the device has asked for

@@ -31,28 +31,41 @@ type observer struct {
 	trouble trouble
 }
 
-var _ client.Observer = (*observer)(nil)
+var _ client.Taker = (*observer)(nil)
 
 // deviceState is what the observer knows of one device. It's read when the
 // device has ended.
 type deviceState struct {
+	unacked  unackedArea
+	arrivals int64                        // all deliveries, whole run
+	named    string                       // the conversation of replay
+	replay   *ackpolicy.Replay            // the one used last
+	replays  map[string]*ackpolicy.Replay // by conversation
+
 	dialed   time.Duration // when the first connection was begun
 	welcomed bool
 	up       bool
-	unacked  unackedArea
-	replays  map[string]*ackpolicy.Replay // by conversation
 
 	acks     int64 // requests, whole run
 	acksIn   int64 // requests in the measure phase
 	pageAcks int64 // of these, brought about by a pull, which no policy decides
 	causes   [8]int64
 	paged    int64    // deliveries in pages in the measure phase
-	arrivals int64    // all deliveries, whole run
-	_        [40]byte // keeps two devices off one cache line
+	_        [72]byte // four cache lines in all: no two devices share one
 }
 
-// OnArrival hands a delivery to ledger, recorder and replay.
+// OnArrival hands a delivery to ledger and recorder.
 func (o *observer) OnArrival(dev int, a client.Arrival) {
+	o.arrival(dev, &a, (*ledger.Ledger).OnArrival)
+}
+
+// OnTaken hands a delivery in its order to ledger, recorder and replay.
+func (o *observer) OnTaken(dev int, a client.Arrival) {
+	o.arrival(dev, &a, (*ledger.Ledger).OnTaken)
+	o.OnReceived(dev, a.Conversation, a.At)
+}
+
+func (o *observer) arrival(dev int, a *client.Arrival, note func(*ledger.Ledger, ledger.Delivery) bool) {
 	w := o.window.Load()
 	st := &o.devices[dev]
 	st.arrivals++
@@ -63,7 +76,7 @@ func (o *observer) OnArrival(dev int, a client.Arrival) {
 		o.tallies.again.Add(1)
 		return
 	}
-	first := o.ledger.OnArrival(ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At})
+	first := note(o.ledger, ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At})
 	if w == nil {
 		return
 	}
@@ -74,19 +87,16 @@ func (o *observer) OnArrival(dev int, a client.Arrival) {
 		return
 	}
 	o.tallies.arrived.Add(1)
-	shard.Count(measure.Deliveries, a.At, 1)
 	intended := o.msgs.intended[c][k]
 	if a.Path == client.Paged {
+		shard.Count(measure.Deliveries, a.At, 1)
 		if w.holds(a.At) {
 			st.paged++
 		}
 		o.setup.Shard(dev).Record(measure.OfflineAge, intended, max(a.At-intended, 0))
 		return
 	}
-	shard.Record(measure.Live, intended, a.At-intended)
-	if sent := time.Duration(o.msgs.sent[c][k].Load()); sent > 0 {
-		shard.Record(measure.LiveService, intended, a.At-sent)
-	}
+	shard.Deliver(a.At, intended, time.Duration(o.msgs.sent[c][k].Load()))
 }
 
 // OnShown tells the ledger what got past dedup.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"runtime"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/gobwas/ws"
 
-	"ackmark/loadgen/client"
-	"ackmark/loadgen/client/ackpolicy"
 	"ackmark/refserver/wire"
 	"ackmark/results/pair"
 )
@@ -39,6 +36,7 @@ type lane struct {
 	source *source
 	name   string
 	joined int // frames per write of the server
+	cut    int // frames per read, while a gate holds the readers
 	next   int // ordinal
 
 	read   atomic.Int64
@@ -111,16 +109,16 @@ func (l *lane) side(full bool) pair.Side {
 	return pair.Side{Name: l.name, Run: l.drain, Reset: l.fill}
 }
 
-func newLane(s *source, name string, joined int) *lane {
+func newLane(s *source, name string, joined, cut int) *lane {
 	one := len(appendPerfFrame(nil, firstOrdinal))
 	return &lane{
-		source: s, name: name, joined: joined, next: firstOrdinal, done: make(chan struct{}, 1),
-		gate: newGate(one*joined, one*joined*fullWrites),
+		source: s, name: name, joined: joined, cut: cut, next: firstOrdinal, done: make(chan struct{}, 1),
+		gate: newGate(one*cut, one*joined*fullWrites),
 	}
 }
 
 // dial opens a connection of the lane, up to and with the welcome's begin.
-func (l *lane) dial(ctx context.Context) (net.Conn, error) {
+func (l *lane) dial(ctx context.Context) (*gated, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", l.source.addr)
 	if err != nil {
@@ -130,7 +128,7 @@ func (l *lane) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // bareConn shakes hands and says hello, and no more.
-func (l *lane) bareConn(b testing.TB) net.Conn {
+func (l *lane) bareConn(b testing.TB) *gated {
 	b.Helper()
 	d := ws.Dialer{
 		Protocols: []string{wire.SubprotocolBinary},
@@ -155,64 +153,104 @@ func (l *lane) bareConn(b testing.TB) net.Conn {
 	if _, err := io.CopyN(io.Discard, c, int64(head[1])); err != nil {
 		b.Fatal(err)
 	}
-	return c
+	return c.(*gated)
 }
 
 // bare is the floor: a goroutine per connection that reads, steps over frames
 // and writes a prebuilt ack after every so many; it looks at nothing.
-func bare(b testing.TB, s *source, name string, joined, every int) *lane {
-	l := newLane(s, name, joined)
+func bare(b testing.TB, s *source, name string, joined, cut, every int) *lane {
+	l := newLane(s, name, joined, cut)
+	ack := wire.AppendMasked(nil, ws.OpBinary, wire.AppendAck(nil, 0, perfGroup, 1, lastOrdinal), 1)
+	buffers := &sync.Pool{New: func() any { return new([4 << 10]byte) }}
 	for range crowd {
-		c := l.bareConn(b)
-		go bareClient(c, every, l.add)
+		c := &bareClient{conn: l.bareConn(b), lane: l, ack: ack, every: every, buffers: buffers}
+		rc, err := c.conn.Conn.(*net.TCPConn).SyscallConn()
+		if err != nil {
+			b.Fatal(err)
+		}
+		go c.serve(rc)
 	}
 	return l
 }
 
-func bareClient(c net.Conn, every int, read func(int64)) {
-	ack := wire.AppendMasked(nil, ws.OpBinary, wire.AppendAck(nil, 0, perfGroup, 1, lastOrdinal), 1)
-	buf, out := make([]byte, 2<<10), []byte(nil)
-	have, unacked := 0, 0
-	for {
-		n, err := c.Read(buf[have:])
-		if err != nil {
-			return
-		}
-		have += n
-		at, frames := 0, int64(0)
-		for have-at >= 4 {
-			size := 2 + int(buf[at+1])
-			if buf[at+1] == 126 {
-				size = 4 + int(buf[at+2])<<8 + int(buf[at+3])
-			}
-			if have-at < size {
-				break
-			}
-			at += size
-			frames++
-			if unacked++; unacked == every {
-				unacked = 0
-				out = append(out, ack...)
-			}
-		}
-		have = copy(buf, buf[at:have])
-		if len(out) > 0 {
-			if _, err := c.Write(out); err != nil {
-				return
-			}
-			out = out[:0]
-		}
-		read(frames)
+// bareClient reads as lean as a goroutine can: read(2) until nothing is left,
+// into a buffer that it borrows, and write(2). The runtime only wakes it.
+type bareClient struct {
+	conn     *gated
+	lane     *lane
+	ack, out []byte
+	rest     []byte // of a frame that isn't complete
+	every    int
+	unacked  int
+	frames   int64 // not told to the lane
+	broken   bool
+	buffers  *sync.Pool
+}
+
+func (c *bareClient) serve(rc syscall.RawConn) {
+	for !c.broken && c.conn.pass() && rc.Read(c.read) == nil {
 	}
+}
+
+// read takes what is there; false when it has to wait for more.
+func (c *bareClient) read(fd uintptr) bool {
+	buf := c.buffers.Get().(*[4 << 10]byte)
+	defer c.buffers.Put(buf)
+	have := copy(buf[:], c.rest)
+	for {
+		n, err := syscall.Read(int(fd), buf[have:have+c.conn.most(len(buf)-have)])
+		if err != nil || n == 0 {
+			c.rest = append(c.rest[:0], buf[:have]...)
+			c.broken = err != syscall.EAGAIN
+			return c.broken
+		}
+		c.conn.took(n)
+		have = copy(buf[:], buf[c.step(buf[:have+n]):have+n])
+		if len(c.out) > 0 {
+			if _, err := syscall.Write(int(fd), c.out); err != nil {
+				c.broken = true
+				return true
+			}
+			c.out = c.out[:0]
+		}
+		if c.conn.tells() {
+			c.lane.add(c.frames)
+			c.frames = 0
+			if c.conn.held {
+				c.rest = append(c.rest[:0], buf[:have]...)
+				return true
+			}
+		}
+	}
+}
+
+// step steps over whole frames and returns where the rest begins.
+func (c *bareClient) step(b []byte) (at int) {
+	for len(b)-at >= 4 {
+		size := 2 + int(b[at+1])
+		if b[at+1] == 126 {
+			size = 4 + int(b[at+2])<<8 + int(b[at+3])
+		}
+		if len(b)-at < size {
+			break
+		}
+		at += size
+		c.frames++
+		if c.unacked++; c.unacked == c.every {
+			c.unacked = 0
+			c.out = append(c.out, c.ack...)
+		}
+	}
+	return at
 }
 
 // raw reads full sockets with read(2), one after the other, in the same pieces
 // and on as many threads as the floor has.
-func raw(b testing.TB, s *source, name string, joined int) pair.Side {
-	l := newLane(s, name, joined)
+func raw(b testing.TB, s *source, name string, joined, cut int) pair.Side {
+	l := newLane(s, name, joined, cut)
 	var fds []int
 	for range crowd {
-		c := l.bareConn(b).(*gated).Conn.(*net.TCPConn)
+		c := l.bareConn(b).Conn.(*net.TCPConn)
 		rc, err := c.SyscallConn()
 		if err != nil {
 			b.Fatal(err)
@@ -240,75 +278,4 @@ func raw(b testing.TB, s *source, name string, joined int) pair.Side {
 		}
 		wg.Wait()
 	}}
-}
-
-// counting counts deliveries that an observer has seen; the lane is told when
-// their connection has read and done all that came with them.
-type counting struct {
-	client.Observer
-	seen []int64 // by device
-}
-
-func (c counting) OnShown(dev int, a client.Arrival) {
-	c.Observer.OnShown(dev, a)
-	c.seen[dev]++
-}
-
-// told is a connection that tells the lane before it reads again.
-type told struct {
-	net.Conn
-	lane *lane
-	seen *int64
-}
-
-func (c *told) Read(p []byte) (int, error) {
-	if n := *c.seen; n > 0 {
-		*c.seen = 0
-		c.lane.add(n)
-	}
-	return c.Conn.Read(p)
-}
-
-// devices is the generator: devices with the engine's observer, which keeps
-// ledger, histograms, series and the replay; or with none of it.
-func devices(b testing.TB, s *source, name string, joined, every int, measured bool) *lane {
-	b.Helper()
-	l := newLane(s, name, joined)
-	clock := newClock()
-	policy := ackpolicy.Policy{Kind: ackpolicy.Count, Every: every}
-	var o client.Observer = client.Ignore{}
-	if measured {
-		obs := perfObserver(b, policy)
-		o = obs
-		l.before = func(from, to int) {
-			for k := from; k < to; k++ {
-				obs.msgs.intended[0][k] = clock.now()
-				obs.msgs.sent[0][k].Store(int64(clock.now()))
-				obs.ledger.OnSend(0, k)
-				obs.ledger.OnAccepted(0, k, 1, uint64(k+1))
-			}
-		}
-	}
-	seen := make([]int64, crowd)
-	fleet, err := client.NewFleet(client.Config{
-		Clock: clock.now, Observer: counting{o, seen}, Ack: policy,
-		Driver: &client.WebSocket{
-			URL: "ws://" + s.addr + "/" + name, Clock: clock.now,
-			Dial: func(ctx context.Context, id client.Identity, _ string) (net.Conn, error) {
-				c, err := l.dial(ctx)
-				return &told{Conn: c, lane: l, seen: &seen[id.Index]}, err
-			},
-		},
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := range crowd {
-		d := fleet.Device(client.Identity{Index: i, User: fmt.Sprintf("u%d", i)})
-		if err := d.Start(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-		b.Cleanup(d.Crash)
-	}
-	return l
 }

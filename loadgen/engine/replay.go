@@ -19,6 +19,10 @@ func (o *observer) OnReceived(dev int, conversation string, at time.Duration) {
 		return
 	}
 	st := &o.devices[dev]
+	if st.replay != nil && st.named == conversation {
+		st.replay.Arrive(at)
+		return
+	}
 	r := st.replays[conversation]
 	if r == nil {
 		if st.replays == nil {
@@ -28,6 +32,7 @@ func (o *observer) OnReceived(dev int, conversation string, at time.Duration) {
 		r = &replay
 		st.replays[conversation] = r
 	}
+	st.named, st.replay = conversation, r
 	r.Arrive(at)
 }
 

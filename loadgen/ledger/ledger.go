@@ -161,68 +161,6 @@ type Delivery struct {
 	At                    time.Duration
 }
 
-// OnArrival notes that a delivery was received, and says whether it is the
-// first of its message at this recipient.
-func (l *Ledger) OnArrival(d Delivery) (first bool) {
-	r, m, t, where := l.books(&d)
-	if t == nil {
-		return false
-	}
-	t.mu.Lock()
-	t.arrivals++
-	if int(m.sender) == d.Recipient {
-		t.mu.Unlock()
-		l.examples.note(Foreign, d.example("a sender received its own message"))
-		return false
-	}
-	first = t.arrived.add(int32(d.Ordinal), own{r.messages, int32(d.Recipient)})
-	if first {
-		t.fresh++
-	} else {
-		t.redelivered++
-	}
-	t.mu.Unlock()
-	if !first {
-		l.examples.note(Redelivered, d.example("received again"))
-		return false
-	}
-	if m.arrived(d.place()) {
-		told, _ := m.told()
-		l.examples.note(SeqMismatch, d.example(fmt.Sprintf("its sender was told seq %d", told.seq)))
-	}
-	if r.isOnline[where] {
-		m.spread.add(d.At, m.fanout)
-	}
-	return true
-}
-
-// OnShown notes that a message got past a recipient's dedup.
-func (l *Ledger) OnShown(d Delivery) {
-	r, m, t, _ := l.books(&d)
-	if t == nil || int(m.sender) == d.Recipient {
-		return // counted when it arrived
-	}
-	told, known := m.told()
-	if !known {
-		told = d.place()
-	}
-	t.mu.Lock()
-	first := t.shown.add(int32(d.Ordinal), own{r.messages, int32(d.Recipient)})
-	last, late := place{}, false
-	if first {
-		last, late = t.show(d.place(), told)
-	} else {
-		t.shownTwice++
-	}
-	t.mu.Unlock()
-	if !first {
-		l.examples.note(ShownTwice, d.example("shown before"))
-	}
-	if late {
-		l.examples.note(OutOfOrder, d.example(fmt.Sprintf("epoch %d, seq %d was shown before it", last.epoch, last.seq)))
-	}
-}
-
 // show takes in what is shown for the first time and says whether something
 // that comes after it was shown before, and what.
 //

@@ -144,7 +144,12 @@ func (ch *channel) deliver(t *rapid.T, l *Ledger, u int, log, senders []int, seq
 			}
 			continue
 		}
-		l.OnArrival(d)
+		taken := fate != 2 && rapid.Bool().Draw(t, "in one call")
+		if taken {
+			l.OnTaken(d)
+		} else {
+			l.OnArrival(d)
+		}
 		if !answered[k] {
 			ch.unknownArrived++
 		}
@@ -154,7 +159,9 @@ func (ch *channel) deliver(t *rapid.T, l *Ledger, u int, log, senders []int, seq
 			}
 			continue
 		}
-		l.OnShown(d)
+		if !taken {
+			l.OnShown(d)
+		}
 		if d.Seq < top {
 			ch.disorder++
 		}
