@@ -34,7 +34,7 @@ func troubled(t *testing.T) (*Result, Rules) {
 	r, rules := storm(t)
 	r.Redis[0].Kind = Embedded
 	loseThree(&r.Runs[0])
-	r.Runs[5].Histograms["schedule_lag"] = figures(70, 410, 21_300)
+	r.Runs[5].Histograms["schedule_lag"] = figures(70, 410, 71_300)
 	r.Runs[6].Histograms["live"] = figures(3900, 410_000, 500_000)
 	for _, i := range []int{3, 7} {
 		r.Runs[i].Metrics.SetNull("server_cpu_us_per_delivery")

@@ -161,7 +161,11 @@ func (j *runJudge) lag(conditions []Condition) {
 // a few of the samples lie beyond it.
 func (j *runJudge) lagFloor(stat string, samples int64) float64 {
 	beyond := map[string]float64{"p50": 0.5, "p90": 0.1, "p99": 0.01, "p999": 0.001}[stat] * float64(samples)
-	if beyond < j.limits.LagSamples {
+	switch {
+	case beyond >= j.limits.LagSamples:
+	case stat == "p999" || stat == "max":
+		return j.limits.LagRareFloorUs
+	default:
 		return j.limits.LagFewFloorUs
 	}
 	return j.limits.LagFloorUs
@@ -178,8 +182,11 @@ func (j *runJudge) largeOver(floor float64, metric, what string, x float64, name
 	switch {
 	case x <= limit:
 	case x <= floor:
-		j.warn("%s is %s against %s for %s: small, but much of that figure", what,
-			FormatValue(Microseconds, x), FormatValue(Microseconds, y), spoken(name))
+		why := "small, but much of that figure"
+		if floor > j.limits.LagFloorUs && x > j.limits.LagFloorUs {
+			why = "much of that figure, but it rests on a few wake-ups and isn't judged"
+		}
+		j.warn("%s is %s against %s for %s: %s", what, FormatValue(Microseconds, x), FormatValue(Microseconds, y), spoken(name), why)
 	default:
 		j.add(Reason{Kind: ReasonHealth, Metric: metric, Value: Number(x), Limit: Number(max(limit, floor)),
 			Text: fmt.Sprintf("%s is %s against %s for %s: the generator's own lateness may be at most %s of it", what,
@@ -197,6 +204,11 @@ func (j *runJudge) starved() {
 	live := j.run.Histograms["live"]
 	if h.GCPauseMaxUs != nil && live.P999 != nil {
 		j.large("", "the generator's longest GC pause", *h.GCPauseMaxUs, "live.p999", float64(*live.P999))
+	}
+	if h.RunQueuePercent != nil && *h.RunQueuePercent > j.limits.RunQueuePercent {
+		j.add(Reason{Kind: ReasonHealth, Value: h.RunQueuePercent, Limit: Number(j.limits.RunQueuePercent),
+			Text: fmt.Sprintf("the generator was starved: its threads waited for a core %s of the time that they wanted one, limit %s; close what else runs here and measure again",
+				percent(*h.RunQueuePercent), percent(j.limits.RunQueuePercent))})
 	}
 	if h.RunQueueMeanUs != nil && *h.RunQueueMeanUs > j.limits.RunQueueMeanUs {
 		j.add(Reason{Kind: ReasonHealth, Value: h.RunQueueMeanUs, Limit: Number(j.limits.RunQueueMeanUs),

@@ -116,6 +116,7 @@ func TestJudge(t *testing.T) {
 			lag.Max = Count(900_000)
 			r.Runs[each1].Histograms["schedule_lag"] = lag
 		}, Pass, 0, ""},
+		{"generator starved", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Health.RunQueuePercent = Number(85) }, Invalid, 3, "waited for a core 85 % of the time"},
 		{"load not offered", func(_ *testing.T, r *Result, _ *Rules) { r.Runs[each1].Metrics.Set("achieved_percent", 98.5) }, Invalid, 3, "98.5 % of the offered load left, must be at least 99 %"},
 		{"load not accepted", func(_ *testing.T, r *Result, _ *Rules) {
 			r.Runs[each1].Metrics.Set("achieved_percent", 96)

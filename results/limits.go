@@ -12,10 +12,13 @@ type Limits struct {
 	LagFloorUs float64
 	// LagSamples is how many samples must lie beyond a percentile for it to say
 	// something of the run and not of one wake-up. With fewer, LagFewFloorUs
-	// stands for LagFloorUs: one late wake-up is a warning, a generator that
-	// stood still is not.
-	LagSamples    float64
-	LagFewFloorUs float64
+	// stands for LagFloorUs, and LagRareFloorUs at p99.9 and the maximum: one late
+	// wake-up is a warning, a generator that stood still is not. A shared virtual
+	// machine that was otherwise idle took a core away for 48 ms once in eight
+	// runs of 15 s.
+	LagSamples     float64
+	LagFewFloorUs  float64
+	LagRareFloorUs float64
 	// AchievedPercent is the least share of the offered load that must have left.
 	AchievedPercent float64
 	// CPUShare is the greatest share of its cores that the generator may use.
@@ -23,6 +26,10 @@ type Limits struct {
 	// RunQueueMeanUs is the longest mean wait for a core, per slice of time on
 	// one, of the generator's threads. See DefaultLimits.
 	RunQueueMeanUs float64
+	// RunQueuePercent is the greatest share of the time that they wanted a core
+	// for which the generator's threads waited for one. Idle machine: 40 % in smoke,
+	// 50 to 60 % in ack-storm; four busy processes per core beside it: 85 to 87 %.
+	RunQueuePercent float64
 	// ReplayError is the greatest difference between measured and replayed ack requests.
 	ReplayError float64
 	// ClosedFormError is the same for the closed form, in runs that measure for
@@ -47,8 +54,8 @@ type Limits struct {
 // stopped or throttled waits for no core, but wakes late.
 func DefaultLimits() Limits {
 	return Limits{
-		LagShare: 0.5, LagFloorUs: 2000, LagSamples: 5, LagFewFloorUs: 20_000,
-		AchievedPercent: 99, CPUShare: 0.95, RunQueueMeanUs: 350,
+		LagShare: 0.5, LagFloorUs: 2000, LagSamples: 5, LagFewFloorUs: 20_000, LagRareFloorUs: 60_000,
+		AchievedPercent: 99, CPUShare: 0.95, RunQueueMeanUs: 350, RunQueuePercent: 75,
 		ReplayError: 0.01, ClosedFormError: 0.05, ClosedFormSeconds: 60,
 		Agreement: 0.75,
 	}

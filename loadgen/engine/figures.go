@@ -153,10 +153,6 @@ func (r *run) healthOf() {
 		out.RunQueuePercent = results.Number(100 * h.WaitShare())
 		out.RunQueueMeanUs = results.Number(us(h.MeanWait()))
 	}
-	limits := measure.DefaultLimits()
-	if h.HasRunQueue && h.WaitShare() > limits.WaitShare {
-		r.warn("the generator's threads waited for a core %.0f %% of the time that they wanted one", 100*h.WaitShare())
-	}
 }
 
 func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
