@@ -19,11 +19,10 @@ import (
 // its CPU time is in the result (pacer_cpu_percent).
 //
 // Measured with ack-storm --variant each on two cores that other work shared,
-// in turns (p50, p99 of the schedule lag): a goroutine per send 0.4–0.5 ms,
-// 14–17 ms; the same written by the pacer itself 0.5 ms, 10–27 ms; that on a
-// thread of its own without priority 0.5 ms, 47 ms; with priority 0.15 ms,
-// 6–8 ms; the runtime's timer (pacing: sleep) 1 ms, 14–30 ms. One P more
-// (GOMAXPROCS) changed nothing that could be told from chance.
+// three turns each (p50/p99 of the schedule lag, ms): a goroutine per send
+// 0.7–4.8/8–117, pacing: sleep 0.9–1.1/7–12, pacing: precise 0.12–0.20/4–27. The
+// median is what the thread and its priority win; at p99 the turns don't tell
+// the two apart. One P more (GOMAXPROCS) gave no clear difference.
 
 // pacerCost is what a pacer's thread used.
 type pacerCost struct {
