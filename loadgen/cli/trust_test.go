@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,29 +59,40 @@ func value(t *testing.T, run *results.Run, metric string) time.Duration {
 // then left up to 200 ms late: 30 ms of the phase are 1 %, so that p99 is about
 // 170 ms of schedule lag and of response time; arrivals are Poisson, hence not
 // more than 100 ms is asked for. The server was quick all along, and service
-// time says so.
+// time says so, unless more than 1 % of the deliveries were under way when the
+// pause began: those carry it rightly, so a busy machine is given three turns.
 func TestPausedGenerator(t *testing.T) {
-	const pause, p99 = 200 * time.Millisecond, 100 * time.Millisecond
-	p := start(t, busyEnough...)
-	p.begin(t)
-	p.pause(t, pause)
-	if code := p.ended(t); code != 3 {
-		t.Errorf("exit %d, want 3\n%s", code, p.stderr())
-	}
-	r, run := p.only(t)
-	if r.Verdict.Status != results.Invalid || !blamed(r, "schedule lag") {
-		t.Errorf("verdict %s with %v, want invalid for schedule lag", r.Verdict.Status, r.Verdict.Reasons)
-	}
-	for _, metric := range []string{"schedule_lag.p99", "hiccup.p99", "live.p99", "send.p99"} {
-		if v := value(t, run, metric); v < p99 {
-			t.Errorf("%s is %v; a pause of %v must show", metric, v, pause)
+	const pause, p99, turns = 200 * time.Millisecond, 100 * time.Millisecond, 3
+	for turn := 1; ; turn++ {
+		p := start(t, busyEnough...)
+		p.begin(t)
+		p.pause(t, pause)
+		if code := p.ended(t); code != 3 {
+			t.Errorf("exit %d, want 3\n%s", code, p.stderr())
 		}
-	}
-	for _, kind := range []string{"live", "send"} {
-		response, service := value(t, run, kind+".p99"), value(t, run, kind+"_service.p99")
-		if service > response-p99/2 {
-			t.Errorf("%s: p99 of service time is %v, of response time %v; the pause isn't the server's", kind, service, response)
+		r, run := p.only(t)
+		if r.Verdict.Status != results.Invalid || !blamed(r, "schedule lag") {
+			t.Errorf("verdict %s with %v, want invalid for schedule lag", r.Verdict.Status, r.Verdict.Reasons)
 		}
+		for _, metric := range []string{"schedule_lag.p99", "hiccup.p99", "live.p99", "send.p99"} {
+			if v := value(t, run, metric); v < p99 {
+				t.Errorf("%s is %v; a pause of %v must show", metric, v, pause)
+			}
+		}
+		shown := ""
+		for _, kind := range []string{"live", "send"} {
+			response, service := value(t, run, kind+".p99"), value(t, run, kind+"_service.p99")
+			if service > response-p99/2 {
+				shown = fmt.Sprintf("%s: p99 of service time is %v, of response time %v; the pause isn't the server's", kind, service, response)
+			}
+		}
+		if shown == "" || t.Failed() {
+			return
+		}
+		if turn == turns {
+			t.Fatal(shown)
+		}
+		t.Log(shown)
 	}
 }
 
