@@ -166,7 +166,7 @@ func (s *Service) message(a *Append) push.Message {
 
 func (s *Service) refuse(a *Append) {
 	p := a.Reply.(*pending)
-	f := s.fault(a.Err)
+	f := wire.AsFault(a.Err)
 	if f.Code.Retryable() {
 		s.stats.failed.Add(1)
 	} else {

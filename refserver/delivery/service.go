@@ -10,7 +10,6 @@ import (
 	"github.com/gobwas/ws"
 
 	"ackmark/refserver/push"
-	"ackmark/refserver/wire"
 )
 
 // Config sets how messages are kept and acked. Zero values are replaced by
@@ -124,9 +123,3 @@ func (s *Service) EpochChanged(epoch uint64) {
 	s.log.Info("epoch changed: clients are disconnected and resume from what the store still has", "epoch", epoch)
 	s.hub.CloseAll(ws.StatusCode(1012), "the store restarted: a new epoch has begun, connect again")
 }
-
-// Epoch returns the store's epoch as this node last heard of it.
-func (s *Service) Epoch() uint64 { return s.epoch.Load() }
-
-// fault answers a failed request and counts it.
-func (s *Service) fault(err error) *wire.Fault { return wire.AsFault(err) }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"ackmark/refserver/wire"
+	"fmt"
 )
 
 // What the admin API takes and answers. Every operation may be repeated: what
@@ -154,6 +155,6 @@ func (g *Gateway) checkNames(what string, names []string, before int) error {
 // halfDone says how far a bulk request came before it failed.
 func halfDone(err error, at string, done int, unit string) error {
 	f := *wire.AsFault(err)
-	f.Message = sprintf("%s: %s (%d %s before it are done; sending all again is safe)", at, f.Message, done, unit)
+	f.Message = fmt.Sprintf("%s: %s (%d %s before it are done; sending all again is safe)", at, f.Message, done, unit)
 	return &f
 }

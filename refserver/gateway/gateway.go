@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -143,5 +144,5 @@ func (g *Gateway) end() {
 type libraryLog struct{ log *slog.Logger }
 
 func (l libraryLog) Printf(format string, args ...any) {
-	l.log.Debug("http", "event", sprintf(format, args...))
+	l.log.Debug("http", "event", fmt.Sprintf(format, args...))
 }

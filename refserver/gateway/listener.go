@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -59,5 +58,3 @@ func passing(err error) bool {
 	}
 	return false
 }
-
-func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
