@@ -19,7 +19,7 @@ const (
 func Cases() []Case {
 	var out []Case
 	for _, d := range []string{"constant 80ms", "uniform 40ms 90ms", "log-normal 60ms 0.25", "bimodal 40ms 90ms 0.2"} {
-		out = append(out, Case{Name: d, Stub: []string{"--delay", d}, Rate: 500, Measure: 4 * time.Second, Drain: 2 * time.Second, Judge: percentiles})
+		out = append(out, Case{Name: d, Stub: []string{"--delay", d}, Rate: 500, Measure: 2 * time.Second, Drain: 2 * time.Second, Judge: percentiles})
 	}
 	out = append(out, Stall(500*time.Millisecond, 4*time.Second))
 	for _, f := range []struct {

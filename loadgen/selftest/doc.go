@@ -10,10 +10,11 @@
 // Three outcomes: everything as it should be; the generator reported something
 // wrong; or the machine was too busy to tell. Counts must be exact whatever the
 // machine does, so they are never excused. Times are: a figure that is off is
-// measured again, a few times, since a bias shows in each attempt and a pause of
+// measured again, some times, since a bias shows in each attempt and a pause of
 // the machine doesn't; when it stays off, it is wrong unless in nearly every
 // attempt the generator's own health, or the stub's, says that there was no core
-// to be on time with.
+// to be on time with. Choosing the attempt that was disturbed least hides no
+// bias: what disturbs only ever adds.
 //
 // The room may use engine, launch, profiles and results. It knows the stub by
 // its command line and its JSON only, and prints nothing.
