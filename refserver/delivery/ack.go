@@ -44,7 +44,7 @@ func (s *Service) ack(ctx context.Context, user string, a *wire.Ack, answer func
 	result := &wire.AckResult{Ref: a.Ref, Conversation: c.name, Epoch: c.epoch}
 	m := s.member(user, c.name)
 	if c.kind == wire.KindGroup {
-		stored, err := s.store.Cursor(ctx, c.name, user)
+		stored, err := s.design.cursor(ctx, c, user)
 		if err != nil {
 			return err
 		}

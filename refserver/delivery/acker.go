@@ -265,24 +265,17 @@ func (a *acker) write(ctx context.Context, c *conversation, set *ackSet) error {
 		for id := range set.ids {
 			ids = append(ids, id)
 		}
-		err = a.s.store.Remove(ctx, c.name, c.epoch, set.upTo, ids)
+		head, first := c.room.Head(), uint64(0)
+		first, err = a.s.store.Remove(ctx, c.name, c.epoch, set.upTo, ids)
 		if err == nil {
-			c.mu.Lock()
-			c.first = max(c.first, set.upTo+1)
-			c.mu.Unlock()
+			c.storedFrom(first, head)
 		}
 	} else {
 		set.moves = slices.Grow(set.moves[:0], len(set.cursors))
 		for user, upTo := range set.cursors {
 			set.moves = append(set.moves, Move{User: user, UpTo: upTo})
 		}
-		err = a.s.store.Move(ctx, c.name, c.epoch, set.moves)
-		if err == nil {
-			a.s.stats.cursorsMoved.Add(uint64(len(set.moves)))
-			c.mu.Lock()
-			c.trimDirty = true
-			c.mu.Unlock()
-		}
+		err = a.s.design.acked(ctx, c, set.moves)
 	}
 	set.tell(err)
 	return err

@@ -40,7 +40,7 @@ func (s *Service) AddMembers(ctx context.Context, group string, members []string
 		if err != nil {
 			return added, err
 		}
-		cursor, err := s.store.Cursor(ctx, name, user)
+		cursor, err := s.design.cursor(ctx, c, user)
 		if err != nil {
 			return added, err
 		}

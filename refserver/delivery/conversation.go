@@ -23,7 +23,9 @@ type conversation struct {
 
 	mu        sync.Mutex
 	seen      uint64 // newest seq that was stored while the conversation was being opened
-	first     uint64 // oldest seq still stored
+	first     uint64 // oldest seq still stored; of an inbox, see oldest
+	bare      bare   // of an inbox
+	newest    int64  // time of the newest message, where cursors are times
 	tail      tail
 	used      time.Time
 	trimDirty bool
@@ -74,7 +76,7 @@ func (s *Service) load(ctx context.Context, c *conversation) {
 		s.epoch.CompareAndSwap(0, log.Epoch)
 		c.epoch, c.base, c.first = log.Epoch, log.Base, log.First
 		head := max(log.Head, c.seen)
-		c.room = s.hub.NewRoom(c.name, log.Epoch, head)
+		c.room = s.hub.NewRoom(c.name, log.Epoch, head, s.cfg.fleeting())
 		c.tail.reset(head)
 	}
 	c.used = time.Now()
@@ -131,6 +133,9 @@ func (c *conversation) state(cursor, head uint64, state push.State) *wire.Conver
 	c.mu.Lock()
 	first := c.first
 	c.mu.Unlock()
+	if first == 0 { // rows are each member's own
+		first = cursor + 1
+	}
 	return &wire.Conversation{
 		Conversation: c.name, Epoch: c.epoch, Cursor: cursor, Head: head, Base: c.base,
 		First: first, State: state.String(),

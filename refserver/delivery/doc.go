@@ -1,19 +1,29 @@
 // Package delivery decides what is stored, when it goes, how it is pulled and
 // what an ack does.
 //
-// The design built here is the ladder's g4–g7 for groups (a message is stored
-// once, each member has a cursor) and a log per user, the inbox, for direct
-// messages (paged pull, removed on ack). A message flows
+// Direct messages lie in a log per user, the inbox: the ladder's d1–d7. They are
+// pulled by sender, in pages of either order or all at once, and go on ack or as
+// they are pulled (inbox_page.go); stored for everybody or for who isn't pushed
+// to (inbox_send.go). Of groups a message is stored once with a cursor per member
+// (design_cursor.go, g4–g8; with times as cursors g4t), as a copy per member
+// (design_copies.go, g1), or once with an id per member (design_ids.go, g2 and g3);
+// groupDesign is what they differ in. A message flows
 //
-//	Send → Store.Append (one round trip) → Sink.Appended → push.Room.Deliver
+//	Send → Store.Append (one round trip, or one and the rows) → Sink.Appended → push.Room.Deliver
 //
 // and an ack
 //
-//	Ack → push.Member.Ack (this node's view, clamped to the head) → acker → Store.Move
+//	Ack → push.Member.Ack (this node's view, clamped to the head) → acker → groupDesign.acked
 //
 // The acker joins the acks of a moment: one Redis command per group moves any
-// number of cursors. Log pages come through a cache that reads each part of a
-// group's log once for all members that ask for it.
+// number of cursors, or one per member removes its rows. Pages of a log come
+// through a cache that reads each part of a group's log once for all members
+// that ask for it; rows are each member's own.
+//
+// Where rows are kept for who is offline, a message is pushed once it has its seq
+// (Sink.Ahead), stored for whom that didn't reach, and only then the room's head
+// passes it. So whatever waits for a member lies beyond every head, page and
+// login that was before it, and is found by the next.
 //
 // Everything that is remembered about a conversation belongs to one epoch.
 // When the store may have lost its tail (Sink.EpochChanged) it is all

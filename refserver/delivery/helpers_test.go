@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gobwas/ws"
@@ -27,7 +28,7 @@ func newRig(t testing.TB, cfg Config, hubCfg push.Config) *rig {
 	t.Helper()
 	store, hub := newMemStore(), push.New(hubCfg)
 	s := New(cfg, store, hub, slog.New(slog.DiscardHandler))
-	store.sink = s
+	store.sink, store.rows.cfg = s, s.cfg
 	hub.Start(s)
 	if err := s.Start(context.Background()); err != nil {
 		t.Fatal(err)
@@ -57,15 +58,38 @@ type device struct {
 	sock    net.Conn
 	session *Session
 	frames  chan *wire.Frame
+	stalled atomic.Pointer[chan struct{}] // until it is closed nothing is read
+
+	described map[string]*wire.Conversation // by the welcome, where it was taken by hello
+}
+
+// hello connects and takes the welcome.
+func (r *rig) hello(t testing.TB, user string, h *wire.Hello) *device {
+	t.Helper()
+	d := r.open(t, user, h)
+	f := d.next()
+	if f.Welcome == nil {
+		t.Fatalf("got %v, want a welcome", f)
+	}
+	d.described = map[string]*wire.Conversation{}
+	for _, c := range f.Welcome.Conversations {
+		d.described[c.Conversation] = c
+	}
+	return d
 }
 
 func (r *rig) connect(t testing.TB, user string, resume ...*wire.Resume) *device {
+	t.Helper()
+	return r.open(t, user, &wire.Hello{Resume: resume})
+}
+
+func (r *rig) open(t testing.TB, user string, h *wire.Hello) *device {
 	t.Helper()
 	server, client := net.Pipe()
 	d := &device{t: t, user: user, conn: r.hub.NewConn(user, server, push.Binary), sock: client, frames: make(chan *wire.Frame, 8192)}
 	go d.read()
 	t.Cleanup(d.end)
-	session, err := r.Connect(context.Background(), d.conn, &wire.Hello{Resume: resume})
+	session, err := r.Connect(context.Background(), d.conn, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +109,9 @@ func (d *device) read() {
 	r := wire.NewReader(d.sock, 512, 16<<20, false)
 	defer close(d.frames)
 	for {
+		if stalled := d.stalled.Load(); stalled != nil {
+			<-*stalled
+		}
 		op, payload, err := r.Next()
 		if err != nil {
 			return
@@ -104,6 +131,16 @@ func (d *device) read() {
 		}
 		d.frames <- f
 	}
+}
+
+// stall makes the client read one frame more at most; unstall ends it.
+func (d *device) stall() {
+	gate := make(chan struct{})
+	d.stalled.Store(&gate)
+}
+
+func (d *device) unstall() {
+	close(*d.stalled.Swap(nil))
 }
 
 func (d *device) next() *wire.Frame {

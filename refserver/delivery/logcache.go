@@ -179,23 +179,10 @@ func (cc *chunkCache) dropLocked(c *chunk) {
 	cc.bytes -= c.bytes
 }
 
-// read returns up to limit messages of a conversation after a seq and up to
-// the head, oldest first, and the seq that they cover.
+// read returns up to limit messages of a group after a seq and up to the head,
+// oldest first, and the seq that they cover.
 func (s *Service) read(ctx context.Context, c *conversation, after uint64, limit int) (msgs []push.Message, upTo uint64, err error) {
 	head := c.room.Head()
-	if c.kind == wire.KindInbox { // one reader, and rows go when they are acked: nothing to share
-		entries, err := s.readStore(ctx, c, after, limit)
-		if err != nil {
-			return nil, 0, err
-		}
-		upTo = max(head, after)
-		if n := len(entries); n == limit {
-			upTo = entries[n-1].Seq
-		} else if n > 0 {
-			upTo = max(upTo, entries[n-1].Seq)
-		}
-		return entries, upTo, nil
-	}
 	for len(msgs) < limit && after < head {
 		c.mu.Lock()
 		part, ok := c.tail.read(after, limit-len(msgs))
@@ -252,6 +239,11 @@ func (s *Service) readStore(ctx context.Context, c *conversation, after uint64, 
 	if err != nil {
 		return nil, err
 	}
+	return c.messages(entries)
+}
+
+// messages are stored entries as they are dispatched.
+func (c *conversation) messages(entries []Entry) ([]push.Message, error) {
 	msgs := make([]push.Message, 0, len(entries))
 	for _, e := range entries {
 		var v wire.DeliverView
@@ -264,7 +256,7 @@ func (s *Service) readStore(ctx context.Context, c *conversation, after uint64, 
 }
 
 // ReadLog serves retransmissions.
-func (s *Service) ReadLog(ctx context.Context, name string, epoch, after uint64, limit int) ([]push.Message, error) {
+func (s *Service) ReadLog(ctx context.Context, name, user string, epoch, after uint64, limit int) ([]push.Message, error) {
 	c, err := s.open(ctx, name)
 	if err != nil {
 		return nil, err
@@ -272,6 +264,8 @@ func (s *Service) ReadLog(ctx context.Context, name string, epoch, after uint64,
 	if c.epoch != epoch {
 		return nil, wire.Faultf(wire.CodeUnavailable, "%s: epoch %d has ended", name, epoch)
 	}
-	msgs, _, err := s.read(ctx, c, after, limit)
-	return msgs, err
+	if c.kind == wire.KindGroup {
+		return s.design.read(ctx, c, user, after, limit)
+	}
+	return s.readStore(ctx, c, after, limit) // an inbox: one reader, nothing to share
 }

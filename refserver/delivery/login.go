@@ -17,27 +17,23 @@ func (s *Service) Connect(ctx context.Context, conn *push.Conn, h *wire.Hello) (
 	if err != nil {
 		return nil, err
 	}
-	ss := &Session{s: s, conn: conn, user: user}
+	ss := &Session{s: s, conn: conn, user: user, begin: push.JoinOptions{Live: h.Live, Closed: h.Closed}}
 	conn.SetOwner(ss)
 	// The memberships are read after the session can be found: a change that is
 	// older than the read is in it, a newer one reaches the session.
 	if !s.hub.Register(conn) {
 		return nil, &wire.Fault{Code: wire.CodeReplaced, Message: "a newer connection of the same user is there already"}
 	}
-	groups, err := s.store.Login(ctx, user)
+	welcome := &wire.Welcome{User: user, MaxPage: uint32(s.cfg.MaxPage), Window: uint32(conn.SetWindow(int(h.Window)))}
+	places, err := s.places(ctx, user, ss.enter)
 	if err != nil {
+		ss.Close()
 		return nil, err
 	}
-	ss.members = slices.Grow(ss.members, len(groups)+1)
-	welcome := &wire.Welcome{User: user, MaxPage: uint32(s.cfg.MaxPage), Window: uint32(conn.SetWindow(int(h.Window)))}
-	for _, g := range append(groups, Membership{Conversation: wire.Inbox(user)}) {
-		c, err := s.open(ctx, g.Conversation)
-		if err != nil {
-			ss.Close()
-			return nil, err
-		}
-		welcome.Epoch = c.epoch
-		if state := ss.join(c, c.stored(g), resume[c.name]); state != nil {
+	for i := range places {
+		p := &places[i]
+		welcome.Epoch = p.c.epoch
+		if state := ss.join(p.c, p.cursor, resume[p.c.name]); state != nil {
 			welcome.Conversations = append(welcome.Conversations, state)
 		}
 	}
@@ -45,7 +41,57 @@ func (s *Service) Connect(ctx context.Context, conn *push.Conn, h *wire.Hello) (
 		ss.Close()
 		return nil, err
 	}
+	s.presence.came(ss)
 	return ss, nil
+}
+
+// place is where a user stands in one conversation.
+type place struct {
+	c      *conversation
+	cursor uint64
+	unread uint64
+	head   uint64 // as it was noted before rows were read
+}
+
+// places reads where a user stands in its groups and its inbox, which is the
+// last one. Where only a part of a group's messages is stored for a member, its
+// rows are read after the head was noted, and after enter, unless nil, has taken
+// a connection there: so a message is found among the rows or lies beyond the head.
+func (s *Service) places(ctx context.Context, user string, enter func(*place) bool) ([]place, error) {
+	groups, err := s.store.Login(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]place, 0, len(groups)+1)
+	convs := make([]*conversation, 0, len(groups))
+	known := groups[:0]
+	for _, g := range groups {
+		c, err := s.open(ctx, g.Conversation)
+		if err != nil {
+			return nil, err
+		}
+		p := place{c: c, head: c.room.Head()}
+		if s.design.partial() && enter != nil && !enter(&p) {
+			continue // the session has ended, or its user was taken out of the group meanwhile
+		}
+		places, convs, known = append(places, p), append(convs, c), append(known, g)
+	}
+	inbox, err := s.open(ctx, wire.Inbox(user))
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.design.standings(ctx, user, known, convs)
+	if err != nil {
+		return nil, err
+	}
+	for i, st := range at {
+		p := &places[i]
+		p.cursor, p.unread = st.cursor, st.unread
+		if s.design.partial() {
+			p.cursor = min(st.cursor, p.head)
+		}
+	}
+	return append(places, place{c: inbox, cursor: s.cursorOf(inbox, user, 0), head: inbox.room.Head()}), nil
 }
 
 // maxResumes bounds a hello.
@@ -63,6 +109,26 @@ func resumes(h *wire.Hello) (map[string]*wire.Resume, error) {
 		m[r.Conversation] = r
 	}
 	return m, nil
+}
+
+// enter joins a room before it is known where its user stands there: nobody is
+// pushed to until join says so. false when the session has ended or its user
+// was taken out of the group meanwhile.
+func (ss *Session) enter(p *place) bool {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if _, removed := ss.left[p.c.name]; removed || ss.closed {
+		return false
+	}
+	at, joined := ss.findLocked(p.c.name)
+	if !joined {
+		o := ss.begin
+		o.Hold = true
+		ms := membership{conv: p.c}
+		ms.member, p.head = p.c.room.Join(ss.conn, 0, o)
+		ss.members = slices.Insert(ss.members, at, ms)
+	}
+	return true
 }
 
 // join enters a room at the furthest of the stored cursor, acks that are not
@@ -83,9 +149,13 @@ func (ss *Session) join(c *conversation, cursor uint64, resume *wire.Resume) *wi
 	}
 	at, joined := ss.findLocked(c.name)
 	if !joined {
+		o := ss.begin
+		o.Closed = o.Closed && c.kind == wire.KindGroup
 		ms := membership{conv: c}
-		ms.member, _ = c.room.Join(ss.conn, cursor)
+		ms.member, _ = c.room.Join(ss.conn, cursor, o)
 		ss.members = slices.Insert(ss.members, at, ms)
+	} else {
+		ss.members[at].member.Resume(cursor)
 	}
 	return c.state(ss.members[at].member.Status())
 }
@@ -108,17 +178,13 @@ func (s *Service) Hello(ctx context.Context, user string, h *wire.Hello) (*wire.
 	if err != nil {
 		return nil, err
 	}
-	groups, err := s.store.Login(ctx, user)
+	places, err := s.places(ctx, user, nil)
 	if err != nil {
 		return nil, err
 	}
 	welcome := &wire.Welcome{User: user, MaxPage: uint32(s.cfg.MaxPage), Window: uint32(s.hub.Config().Window)}
-	for _, g := range append(groups, Membership{Conversation: wire.Inbox(user)}) {
-		c, err := s.open(ctx, g.Conversation)
-		if err != nil {
-			return nil, err
-		}
-		cursor := s.cursorOf(c, user, c.stored(g))
+	for _, p := range places {
+		c, cursor := p.c, p.cursor
 		if r := resume[c.name]; r != nil {
 			if w := c.resumeAt(r.Epoch, r.Cursor); w > cursor {
 				cursor = w
@@ -140,20 +206,18 @@ func (s *Service) Hello(ctx context.Context, user string, h *wire.Hello) (*wire.
 
 // Counts tells how much of each conversation waits behind the user's cursor.
 func (s *Service) Counts(ctx context.Context, user string, r *wire.CountsRequest) (*wire.Counts, error) {
-	groups, err := s.store.Login(ctx, user)
+	if r.Senders {
+		return s.senderCounts(ctx, user, r)
+	}
+	places, err := s.places(ctx, user, nil)
 	if err != nil {
 		return nil, err
 	}
 	counts := &wire.Counts{Ref: r.Ref}
-	for _, g := range groups {
-		c, err := s.open(ctx, g.Conversation)
-		if err != nil {
-			return nil, err
-		}
-		cursor, head := s.cursorOf(c, user, c.stored(g)), c.room.Head()
-		counts.Epoch = c.epoch
+	for _, p := range places[:len(places)-1] { // all but the inbox
+		counts.Epoch = p.c.epoch
 		counts.Counts = append(counts.Counts, &wire.Count{
-			Conversation: c.name, Cursor: cursor, Head: head, Unread: head - min(cursor, head),
+			Conversation: p.c.name, Cursor: p.cursor, Head: p.c.room.Head(), Unread: p.unread,
 		})
 	}
 	log, err := s.store.Open(ctx, wire.Inbox(user)) // rows may have gone one by one: only the store knows
@@ -167,13 +231,14 @@ func (s *Service) Counts(ctx context.Context, user string, r *wire.CountsRequest
 	return counts, nil
 }
 
-// Friends lists a user's friends in byte order.
+// Friends lists a user's friends in byte order. Without a limit in the request
+// as many as a page has messages.
 func (s *Service) Friends(ctx context.Context, user string, r *wire.FriendsRequest) (*wire.Friends, error) {
 	limit := int(r.Limit)
 	if limit <= 0 {
 		limit = s.cfg.Page
 	}
-	names, more, err := s.store.Friends(ctx, user, r.After, min(limit, s.cfg.MaxPage))
+	names, more, err := s.store.Friends(ctx, user, r.After, min(limit, s.cfg.MaxFriends))
 	if err != nil {
 		return nil, err
 	}

@@ -13,16 +13,20 @@ import (
 type memStore struct {
 	sink Sink
 
-	mu      sync.Mutex
-	epoch   uint64
-	down    bool
-	hold    bool // appends wait for release
-	held    []*Append
-	logs    map[string]*memConv
-	groups  map[string][]string // user → groups
-	friends map[string][]string
-	calls   map[string]int
-	moves   []Move
+	mu        sync.Mutex
+	epoch     uint64
+	down      bool
+	hold      bool // appends wait for release
+	full      bool // appends are refused
+	downAfter int  // down after so many appends; 0: never
+	failReads int  // reads fail after so many; 0: never
+	held      []*Append
+	logs      map[string]*memConv
+	groups    map[string][]string // user → groups
+	friends   map[string][]string
+	calls     map[string]int
+	moves     []Move
+	rows      memRows
 
 	afterLogin func() // runs once a login has read the memberships
 }
@@ -34,6 +38,7 @@ type memConv struct {
 	base    uint64
 	members map[string]uint64
 	sent    map[string]uint64
+	bare    map[uint64]bool // seqs that left no row
 }
 
 func newMemStore() *memStore {
@@ -56,7 +61,7 @@ func (m *memStore) enter(call string, epoch uint64) error {
 func (m *memStore) conv(name string) *memConv {
 	c := m.logs[name]
 	if c == nil {
-		c = &memConv{members: map[string]uint64{}, sent: map[string]uint64{}, epoch: m.epoch}
+		c = &memConv{members: map[string]uint64{}, sent: map[string]uint64{}, bare: map[uint64]bool{}, epoch: m.epoch}
 		m.logs[name] = c
 	}
 	return c
@@ -64,6 +69,10 @@ func (m *memStore) conv(name string) *memConv {
 
 func (m *memStore) Append(a *Append) error {
 	m.mu.Lock()
+	if m.full {
+		m.mu.Unlock()
+		return wire.Faultf(wire.CodeOverloaded, "the queue is full")
+	}
 	if m.hold {
 		m.held = append(m.held, a)
 		m.mu.Unlock()
@@ -91,6 +100,10 @@ func (m *memStore) store(a *Append) {
 	if a.Err = m.enter("append", m.epoch); a.Err != nil {
 		return
 	}
+	if m.downAfter > 0 {
+		m.downAfter--
+		m.down = m.downAfter == 0
+	}
 	c := m.conv(a.Conversation)
 	a.Epoch = m.epoch
 	if _, ok := c.members[a.Sender]; a.Conversation[0] == 'g' && !ok {
@@ -98,14 +111,22 @@ func (m *memStore) store(a *Append) {
 		return
 	}
 	key := a.Sender + " " + a.ClientMsgID
-	if seq, ok := c.sent[key]; ok {
-		a.Seq, a.Duplicate = seq, true
+	if seq, ok := c.sent[key]; ok && !(c.bare[seq] && seq == a.Instead) {
+		a.Seq, a.Duplicate, a.Fleeting = seq, true, c.bare[seq]
 		return
 	}
 	c.head++
 	a.Seq = c.head
 	c.sent[key] = a.Seq
-	c.entries = append(c.entries, Entry{Seq: a.Seq, Record: a.Record})
+	if a.Fleeting {
+		c.bare[a.Seq] = true
+	} else {
+		c.entries = append(c.entries, Entry{Seq: a.Seq, Record: a.Record})
+	}
+	if a.Conversation[0] == 'g' && m.rows.keep() {
+		m.storeRows(a, c.members)
+		return
+	}
 	if cursor, ok := c.members[a.Sender]; ok && cursor == a.Seq-1 {
 		c.members[a.Sender], a.OwnGap = a.Seq, true
 	}
@@ -136,6 +157,9 @@ func (m *memStore) Read(_ context.Context, name string, epoch, after uint64, lim
 	defer m.mu.Unlock()
 	if err := m.enter("read", epoch); err != nil {
 		return nil, err
+	}
+	if m.failReads > 0 && m.calls["read"] > m.failReads {
+		return nil, errDown
 	}
 	for _, e := range m.conv(name).entries {
 		if e.Seq > after && len(out) < limit {
@@ -183,17 +207,6 @@ func (m *memStore) Move(_ context.Context, group string, epoch uint64, moves []M
 		}
 	}
 	m.moves = append(m.moves, moves...)
-	return nil
-}
-
-func (m *memStore) Remove(_ context.Context, inbox string, epoch, upTo uint64, ids []uint64) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.enter("remove", epoch); err != nil {
-		return err
-	}
-	c := m.conv(inbox)
-	c.entries = slices.DeleteFunc(c.entries, func(e Entry) bool { return e.Seq <= upTo || slices.Contains(ids, e.Seq) })
 	return nil
 }
 

@@ -25,17 +25,17 @@ func (s *Service) Pull(ctx context.Context, user string, r *wire.PageRequest) (*
 	if err != nil {
 		return nil, err
 	}
+	ack, err := s.checkPage(c, r)
+	if err != nil {
+		return nil, err
+	}
 	var cursor uint64
 	if c.kind == wire.KindGroup {
-		if cursor, err = s.store.Cursor(ctx, c.name, user); err != nil {
+		if cursor, err = s.design.cursor(ctx, c, user); err != nil {
 			return nil, err
 		}
 	}
-	if r.Ack && r.After > 0 {
-		ack := &wire.Ack{Conversation: r.Conversation, Epoch: r.Epoch, UpTo: r.After}
-		if ack.Epoch == 0 {
-			ack.Epoch = c.epoch
-		}
+	if ack != nil {
 		if _, err := s.Ack(ctx, user, ack); err != nil {
 			return nil, err
 		}
@@ -52,16 +52,16 @@ func (ss *Session) page(ctx context.Context, r *wire.PageRequest) error {
 	if ms.member == nil {
 		return wire.Faultf(wire.CodeNotMember, "%q is not a conversation of this user; pages come from its groups and its own inbox", r.Conversation)
 	}
+	ack, err := ss.s.checkPage(ms.conv, r)
+	if err != nil {
+		return err
+	}
 	// A client that asks for page after page without reading waits here.
 	if err := ss.conn.WaitRoom(ctx); err != nil {
 		return err
 	}
-	epoch := r.Epoch
-	if epoch == 0 {
-		epoch = ms.conv.epoch
-	}
-	if r.Ack && r.After > 0 {
-		ss.ack(&wire.AckView{Conversation: []byte(r.Conversation), Epoch: epoch, UpTo: r.After})
+	if ack != nil {
+		ss.ack(&wire.AckView{Conversation: []byte(r.Conversation), Epoch: ack.Epoch, UpTo: ack.UpTo, IDs: ack.Ids})
 	}
 	cursor, _, _ := ms.member.Status()
 	p, err := ss.s.page(ctx, ms.conv, ss.user, cursor, r)
@@ -72,74 +72,65 @@ func (ss *Session) page(ctx context.Context, r *wire.PageRequest) error {
 	if err != nil {
 		return err
 	}
-	_ = ms.member.Page(b, p.frame.UpTo, p.frame.More, p.gone...) // fails only on a connection that is ending
+	// What follows fails only on a connection that is ending.
+	if r.Sender != "" { // covers nothing
+		_ = ss.conn.SendControl(b)
+		return nil
+	}
+	newest := r.Newest && !r.All
+	_ = ms.member.Page(b, push.Paged{UpTo: p.frame.UpTo, More: p.frame.More, Newest: newest, Gone: p.gone})
+	if ss.s.cfg.Remove == RemoveOnPull && !newest { // nothing is left to ack
+		_, _ = ms.member.Ack(p.frame.UpTo)
+	}
 	return nil
 }
 
-// page reads what a request asks for. A user's own messages are left out; the
-// page's range covers them.
+// page reads what a request asks for.
 func (s *Service) page(ctx context.Context, c *conversation, user string, cursor uint64, r *wire.PageRequest) (*page, error) {
+	if c.kind == wire.KindInbox {
+		return s.inboxPage(ctx, c, r)
+	}
+	return s.design.page(ctx, c, user, cursor, r)
+}
+
+// checkPage refuses requests that mean nothing, and returns the ack that one
+// carries, nil when it carries none.
+func (s *Service) checkPage(c *conversation, r *wire.PageRequest) (*wire.Ack, error) {
+	switch {
+	case r.Sender != "" && c.kind == wire.KindGroup:
+		return nil, wire.Faultf(wire.CodeBadRequest, "%s: pages by sender come from an inbox; leave sender out", c.name)
+	case r.Sender != "" && !s.cfg.SenderIndex:
+		return nil, noSenderIndex("pages by sender")
+	case r.Before > 0 && !r.Newest:
+		return nil, wire.Faultf(wire.CodeBadRequest, "before bounds pages that come newest first; set newest, or use after")
+	case r.Ack && len(r.Ids) > 0:
+		return nil, wire.Faultf(wire.CodeBadRequest, "a page request acks up to its after, or by ids, not both")
+	}
+	if r.Sender != "" {
+		if err := wire.CheckID("sender", r.Sender); err != nil {
+			return nil, err
+		}
+	}
+	ack := &wire.Ack{Conversation: r.Conversation, Epoch: r.Epoch, Ids: r.Ids}
+	if ack.Epoch == 0 {
+		ack.Epoch = c.epoch
+	}
+	if r.Ack {
+		ack.UpTo = r.After
+	}
+	if ack.UpTo == 0 && len(ack.Ids) == 0 {
+		return nil, nil
+	}
+	return ack, checkAck(c, ack.Epoch, ack.UpTo, ack.Ids)
+}
+
+// limit is the most messages that a page may have.
+func (s *Service) limit(r *wire.PageRequest) int {
 	limit := int(r.Limit)
 	if limit <= 0 {
 		limit = s.cfg.Page
 	}
-	limit = min(limit, s.cfg.MaxPage)
-	after := min(r.After, c.room.Head())
-	if r.Epoch != 0 && r.Epoch != c.epoch {
-		after = min(after, c.base)
-	}
-	p := &page{frame: wire.Page{Ref: r.Ref, Conversation: c.name, Epoch: c.epoch}}
-	c.mu.Lock()
-	first := c.first
-	c.mu.Unlock()
-	if after+1 < first { // trimmed: acked by everybody, or past the retention limit
-		after, p.frame.Truncated = first-1, cursor < first-1
-	}
-	msgs, upTo, err := s.read(ctx, c, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	if c.kind == wire.KindGroup && len(msgs) > 0 && msgs[0].Seq > after+1 { // trimmed since
-		after = msgs[0].Seq - 1
-		p.frame.Truncated = p.frame.Truncated || cursor < after
-	}
-	p.frame.After = after
-	size := 0
-	for i := range msgs {
-		m := &msgs[i]
-		if size += len(m.Record); size > pageBytes && i > 0 {
-			upTo = msgs[i-1].Seq
-			break
-		}
-		if m.Sender != user {
-			p.seqs = append(p.seqs, m.Seq)
-			p.records = append(p.records, m.Record)
-		}
-	}
-	if c.kind == wire.KindInbox {
-		p.gone = absent(p.seqs, after, upTo)
-	}
-	p.frame.UpTo, p.frame.Head = upTo, max(upTo, c.room.Head())
-	p.frame.More = upTo < p.frame.Head
-	s.stats.pages.Add(1)
-	s.stats.paged.Add(uint64(len(p.seqs)))
-	return p, nil
-}
-
-// maxGone bounds what one page tells of an inbox's holes; the window opens a
-// page later for the others.
-const maxGone = 4096
-
-// absent returns the seqs in (after, upTo] that are not among seqs, which are in order.
-func absent(seqs []uint64, after, upTo uint64) (gone []uint64) {
-	for seq := after + 1; seq <= upTo && len(gone) < maxGone; seq++ {
-		if len(seqs) > 0 && seqs[0] == seq {
-			seqs = seqs[1:]
-			continue
-		}
-		gone = append(gone, seq)
-	}
-	return gone
+	return min(limit, s.cfg.MaxPage)
 }
 
 func (p *page) decoded() (*wire.Page, error) {

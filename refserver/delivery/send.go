@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -52,7 +53,8 @@ func (s *Service) append(ctx context.Context, user, to, clientMsgID, body string
 	if to == wire.Inbox(user) {
 		return wire.Faultf(wire.CodeBadRequest, "a direct message to oneself; name another user")
 	}
-	if _, err := s.open(ctx, to); err != nil {
+	c, err := s.open(ctx, to)
+	if err != nil {
 		return err
 	}
 	now := time.Now()
@@ -62,6 +64,7 @@ func (s *Service) append(ctx context.Context, user, to, clientMsgID, body string
 		ClientMsgID:  clientMsgID,
 		Record:       wire.AppendRecord(nil, user, clientMsgID, body, now.UnixMilli()),
 		Deadline:     now.Add(s.cfg.SendTimeout),
+		Fleeting:     s.pushesTo(c),
 		Reply:        p,
 	})
 }
@@ -80,6 +83,10 @@ func (s *Service) Appended(batch []*Append) {
 }
 
 func (s *Service) stored(name string, batch []*Append) {
+	if strings.HasPrefix(name, "u:") {
+		s.directStored(name, batch)
+		return
+	}
 	var conv *conversation
 	msgs := make([]push.Message, 0, len(batch))
 	for _, a := range batch {
@@ -108,57 +115,30 @@ func (s *Service) stored(name string, batch []*Append) {
 		}
 		return
 	}
-	if conv.kind == wire.KindGroup {
-		conv.mu.Lock()
-		conv.used = time.Now()
-		for _, a := range batch {
-			if a.Err == nil && !a.Duplicate {
-				conv.tail.add(a.Seq, a.Sender, a.Record, s.cfg.TailMessages)
-			}
-		}
-		conv.trimDirty = true
-		conv.mu.Unlock()
-	}
+	conv.mu.Lock()
+	conv.used = time.Now()
+	conv.mu.Unlock()
+	s.design.stored(conv, batch)
 	conv.room.Deliver(msgs)
-	for _, a := range batch {
-		if a.Err == nil && !a.Duplicate && !a.OwnGap && conv.kind == wire.KindGroup {
-			s.fillOwnGap(conv, a)
-		}
-	}
+	s.design.dispatched(conv, batch)
 }
 
-// fillOwnGap moves the sender's cursor onto its own message when the store
-// couldn't because an ack that stood right before it was still on its way.
-// Otherwise a member who only writes from here on would block trimming.
-func (s *Service) fillOwnGap(conv *conversation, a *Append) {
-	if m := s.member(a.Sender, conv.name); m != nil {
-		if cursor, _, _ := m.Status(); cursor >= a.Seq {
-			s.acks.add(conv, a.Sender, cursor, nil)
-		}
-		return
-	}
-	if s.acks.cursor(conv, a.Sender) == a.Seq-1 {
-		s.acks.add(conv, a.Sender, a.Seq, nil)
-	}
-}
-
-// message turns a stored append into what the room dispatches, and answers a
+// message turns a stored append of a group into what the room dispatches, and answers a
 // sender over HTTP. Over WebSocket the room answers, in order.
 func (s *Service) message(a *Append) push.Message {
 	p := a.Reply.(*pending)
-	offline := a.Conversation[0] == 'u' && s.hub.Online(a.Conversation[2:]) == nil
-	m := push.Message{Seq: a.Seq, Sender: a.Sender, Record: a.Record}
+	m := push.Message{Seq: a.Seq, Sender: a.Sender, Record: a.Record, Ahead: s.cfg.StoreFor == StoreForOffline}
 	if p.session != nil {
 		p.session.inFlight.Add(-1)
 		m.Origin = p.origin
 		m.Result = wire.SendResultView{
 			Ref: p.ref, ClientMsgID: []byte(a.ClientMsgID), Conversation: []byte(a.Conversation),
-			Epoch: a.Epoch, Seq: a.Seq, Duplicate: a.Duplicate, Offline: offline,
+			Epoch: a.Epoch, Seq: a.Seq, Duplicate: a.Duplicate,
 		}
 	} else {
 		p.done <- &sendAnswer{result: &wire.SendResult{
 			Ref: p.ref, ClientMsgId: a.ClientMsgID, Conversation: a.Conversation,
-			Epoch: a.Epoch, Seq: a.Seq, Duplicate: a.Duplicate, Offline: offline,
+			Epoch: a.Epoch, Seq: a.Seq, Duplicate: a.Duplicate,
 		}}
 	}
 	return m

@@ -16,7 +16,8 @@ type Session struct {
 	s        *Service
 	conn     *push.Conn
 	user     string
-	inFlight atomic.Int64 // sends that wait for the store
+	begin    push.JoinOptions // how groups begin; an inbox is never closed
+	inFlight atomic.Int64     // sends that wait for the store
 
 	mu      sync.RWMutex
 	members []membership        // sorted by conversation's name: most users have few, and a map of two weighs ten times as much
@@ -80,6 +81,7 @@ func (ss *Session) Close() {
 	for _, m := range members {
 		m.member.Leave()
 	}
+	ss.s.presence.went(ss)
 }
 
 // Handle takes one frame of the client. A request that fails is answered with
@@ -108,6 +110,11 @@ func (ss *Session) request(ctx context.Context, kind wire.FrameKind, f *wire.Fra
 		ref = f.PageRequest.Ref
 		if err = ss.page(ctx, f.PageRequest); err == nil {
 			return nil // the room has queued it, in order with the deliveries
+		}
+	case wire.FrameSyncRequest:
+		ref = f.SyncRequest.Ref
+		if err = ss.sync(ctx, f.SyncRequest); err == nil {
+			return nil // queued before the groups in it went live
 		}
 	case wire.FrameCountsRequest:
 		ref = f.CountsRequest.Ref
@@ -190,7 +197,7 @@ func (ss *Session) ack(v *wire.AckView) {
 	if len(v.IDs) > 0 {
 		ms.member.AckIDs(v.IDs)
 		ss.s.acks.addIDs(ms.conv, v.IDs, written)
-	} else if cursor, moved := ms.member.Ack(v.UpTo); moved {
+	} else if cursor, moved := ms.conv.ack(ms.member, v.UpTo); moved {
 		ss.s.acks.add(ms.conv, ss.user, cursor, written)
 	} else {
 		ss.s.stats.acksIgnored.Add(1)
@@ -215,6 +222,9 @@ func (ss *Session) setOpen(ref uint64, name string, open bool) (*wire.Conversati
 	ms := ss.membership(name)
 	if ms.member == nil {
 		return nil, wire.Faultf(wire.CodeNotMember, "%q is not a conversation of this user", name)
+	}
+	if !open && ms.conv.kind == wire.KindInbox {
+		return nil, wire.Faultf(wire.CodeBadRequest, "%s: an inbox can't be closed, only groups", name)
 	}
 	ms.member.SetOpen(open)
 	cursor, head, state := ms.member.Status()

@@ -14,6 +14,14 @@ type Append struct {
 	Record       []byte    // wire.AppendRecord; the store keeps it until Appended
 	Deadline     time.Time // the store retries until then, and answers unavailable after it
 
+	// Fleeting, of a direct message: the receiver is pushed to, so a seq is
+	// handed out and no row is left. The store answers whether it left none;
+	// for a duplicate, whether the first one did.
+	Fleeting bool
+	// Instead, of a direct message: it was fleeting as this seq and missed its
+	// receiver, so it is stored now, under a seq of its own.
+	Instead uint64
+
 	Seq       uint64
 	Epoch     uint64
 	Duplicate bool  // this (sender, client_msg_id) was stored before; Seq is the first one's
@@ -29,6 +37,11 @@ type Append struct {
 type Sink interface {
 	// Appended gives back a batch that shared one round trip, in order.
 	Appended(batch []*Append)
+	// Ahead brings a message of a group, once it has its seq, to the members that
+	// are online with room for it, and returns who was reached: for them no row
+	// is stored. Asked only where rows are kept for who is offline; Appended
+	// follows once the rows of all others are there.
+	Ahead(a *Append) (reached map[string]struct{})
 	// EpochChanged tells that the store may have lost its tail: everything
 	// remembered about conversations is void.
 	EpochChanged(epoch uint64)
@@ -62,6 +75,31 @@ type Move struct {
 	UpTo uint64
 }
 
+// InboxRead asks for a part of an inbox: the messages with After < seq ≤ UpTo.
+type InboxRead struct {
+	Epoch       uint64
+	After, UpTo uint64
+	Sender      string // only this user's messages; needs a sender index. "": everybody's
+	Newest      bool   // the last messages of the part; else the first ones
+	Limit       int    // most messages
+	All         bool   // without a limit of messages; more than Bytes are too_large, and then nothing happens
+	Bytes       int    // most bytes of messages; one is returned whatever its size, unless All is set
+	Remove      bool   // what is returned is removed, in the same atomic step
+}
+
+// InboxPart answers an InboxRead.
+type InboxPart struct {
+	Entries []Entry // in the order of their seqs
+	More    bool    // the part holds others: newer ones, or older ones when the newest were asked for
+	First   uint64  // oldest seq that is stored now, of any sender; 0 when none is
+}
+
+// SenderCount is how many messages of one sender are stored in an inbox.
+type SenderCount struct {
+	Sender   string
+	Messages uint64
+}
+
 // Trimmed says what a trim did.
 type Trimmed struct {
 	First     uint64 // oldest seq that is still stored, Head+1 when none is
@@ -74,6 +112,8 @@ type Trimmed struct {
 // on a store that restarted it fails and EpochChanged follows, it never
 // touches the new history under the old name.
 type Store interface {
+	RowStore
+
 	// Append queues a message: one Redis command each, one round trip for all
 	// that wait at the moment. It answers overloaded at once when the queue is
 	// full; every other answer goes to the Sink.
@@ -98,8 +138,19 @@ type Store interface {
 	// Cursors never go back, never past the head; non-members are skipped.
 	Move(ctx context.Context, group string, epoch uint64, moves []Move) error
 
-	// Remove acks in an inbox: everything up to upTo, or exactly ids.
-	Remove(ctx context.Context, inbox string, epoch, upTo uint64, ids []uint64) error
+	// Remove acks in an inbox: everything up to upTo, and exactly ids. It returns
+	// the oldest seq that is left, 0 when none is.
+	Remove(ctx context.Context, inbox string, epoch, upTo uint64, ids []uint64) (first uint64, err error)
+
+	// ReadInbox returns a part of an inbox with one command, which removes it
+	// where that is asked for. Such a command is never issued again once it may
+	// have run: its answer, and what it removed, can be lost with the connection,
+	// and then it is unavailable.
+	ReadInbox(ctx context.Context, inbox string, r InboxRead) (InboxPart, error)
+
+	// SenderCounts counts an inbox by sender, in byte order of the names. It
+	// needs a sender index.
+	SenderCounts(ctx context.Context, inbox string) ([]SenderCount, error)
 
 	// Trim removes what every member of a group has acked, and what exceeds
 	// retention entries (0 = no limit).

@@ -62,15 +62,25 @@ func (f *fake) Send(_ context.Context, _ string, m *wire.Send) (*wire.SendResult
 }
 
 func (f *fake) Pull(_ context.Context, _ string, r *wire.PageRequest) (*wire.Page, error) {
-	return &wire.Page{Ref: r.Ref, Conversation: r.Conversation, Epoch: fakeEpoch, After: r.After, UpTo: r.After + 1, Head: r.After + 1,
+	return &wire.Page{Ref: r.Ref, Conversation: r.Conversation, Epoch: fakeEpoch, Sender: r.Sender, After: r.After, UpTo: r.After + 1, Head: r.After + 1,
 		Messages: []*wire.Deliver{{Seq: r.After + 1, Sender: "bob", ClientMsgId: "m", Body: "hi", TimeMs: 1}}}, f.err()
+}
+
+func (f *fake) Sync(_ context.Context, _ string, r *wire.SyncRequest) (*wire.Sync, error) {
+	return &wire.Sync{Ref: r.Ref, Epoch: fakeEpoch, More: r.Ack, Pages: []*wire.Page{{
+		Conversation: "g:g1", Epoch: fakeEpoch, UpTo: 1, Head: 2, More: true,
+		Messages: []*wire.Deliver{{Seq: 1, Sender: "bob", ClientMsgId: "m", Body: "hi", TimeMs: 1}},
+	}}}, f.err()
 }
 
 func (f *fake) Ack(_ context.Context, _ string, a *wire.Ack) (*wire.AckResult, error) {
 	return &wire.AckResult{Ref: a.Ref, Conversation: a.Conversation, Epoch: fakeEpoch, Cursor: a.UpTo}, f.err()
 }
 
-func (f *fake) Counts(context.Context, string, *wire.CountsRequest) (*wire.Counts, error) {
+func (f *fake) Counts(_ context.Context, _ string, r *wire.CountsRequest) (*wire.Counts, error) {
+	if r.Senders {
+		return &wire.Counts{Epoch: fakeEpoch, Counts: []*wire.Count{{Conversation: "u:alice", Unread: 1, Sender: "bob"}}}, f.err()
+	}
 	return &wire.Counts{Epoch: fakeEpoch, Counts: []*wire.Count{{Conversation: "g:g1", Unread: 1, Cursor: 1, Head: 2}}}, f.err()
 }
 

@@ -44,6 +44,7 @@ func TestHTTPRefuses(t *testing.T) {
 		{name: "compressed", method: "POST", path: "/v1/send", credentials: alice, body: send("x"), header: []string{"Content-Encoding", "gzip"}, status: 422, code: wire.CodeUnsupported, message: "Content-Encoding"},
 		{name: "oversized body", method: "POST", path: "/v1/send", credentials: alice, body: send(strings.Repeat("x", 4096)), status: 413, code: wire.CodeTooLarge, message: "larger than 4096 bytes"},
 		{name: "oversized head", method: "GET", path: "/healthz", header: []string{"X-Long", strings.Repeat("x", 9000)}, status: 431, code: wire.CodeTooLarge, message: "larger than 8192 bytes"},
+		{name: "bad senders", method: "GET", path: "/v1/counts?senders=some", credentials: alice, status: 400, code: wire.CodeBadRequest, message: `senders="some"`},
 		{name: "unknown query parameter", method: "GET", path: "/v1/counts?limit=1", credentials: alice, status: 400, code: wire.CodeBadRequest, message: `"limit"`},
 		{name: "bad limit", method: "GET", path: "/v1/friends?limit=-1", credentials: alice, status: 400, code: wire.CodeBadRequest, message: "isn't a number"},
 		{name: "bad after", method: "GET", path: "/v1/friends?after=a%20b", credentials: alice, status: 400, code: wire.CodeBadRequest, message: "after"},

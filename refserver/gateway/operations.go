@@ -41,7 +41,14 @@ func (g *Gateway) send(ctx context.Context, user string, m *wire.Send) (*wire.Se
 }
 
 func (g *Gateway) counts(r *request) (any, error) {
-	out, err := g.svc.Counts(r.ctx, r.who.user, &wire.CountsRequest{})
+	in := &wire.CountsRequest{}
+	if args := r.http.QueryArgs(); args.Has("senders") {
+		var err error
+		if in.Senders, err = strconv.ParseBool(string(args.Peek("senders"))); err != nil {
+			return nil, wire.Faultf(wire.CodeBadRequest, "senders=%q: true counts the inbox by sender, false (the default) as one", args.Peek("senders"))
+		}
+	}
+	out, err := g.svc.Counts(r.ctx, r.who.user, in)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,9 @@ func (g *Gateway) routes() []route {
 		{method: "POST", path: "/v1/hello", access: user, handle: post(g, g.svc.Hello)},
 		{method: "POST", path: "/v1/send", access: user, handle: post(g, g.send)},
 		{method: "POST", path: "/v1/pull", access: user, handle: post(g, g.svc.Pull)},
+		{method: "POST", path: "/v1/sync", access: user, handle: post(g, g.svc.Sync)},
 		{method: "POST", path: "/v1/ack", access: user, handle: post(g, g.svc.Ack)},
-		{method: "GET", path: "/v1/counts", access: user, handle: g.counts},
+		{method: "GET", path: "/v1/counts", access: user, query: []string{"senders"}, handle: g.counts},
 		{method: "GET", path: "/v1/friends", access: user, query: []string{"after", "limit"}, handle: g.friends},
 
 		{method: "POST", path: "/v1/admin/users", access: admin, handle: g.createUsers},

@@ -13,6 +13,7 @@ type Service interface {
 	Hello(ctx context.Context, user string, h *wire.Hello) (*wire.Welcome, error)
 	Send(ctx context.Context, user string, m *wire.Send) (*wire.SendResult, error)
 	Pull(ctx context.Context, user string, r *wire.PageRequest) (*wire.Page, error)
+	Sync(ctx context.Context, user string, r *wire.SyncRequest) (*wire.Sync, error)
 	Ack(ctx context.Context, user string, a *wire.Ack) (*wire.AckResult, error)
 	Counts(ctx context.Context, user string, r *wire.CountsRequest) (*wire.Counts, error)
 	Friends(ctx context.Context, user string, r *wire.FriendsRequest) (*wire.Friends, error)

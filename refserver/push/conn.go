@@ -29,7 +29,7 @@ type Conn struct {
 	mu        sync.Mutex
 	owner     any           // see SetOwner
 	queue     [][]byte      // framed WebSocket messages; shared, never written to
-	bytes     int           // of queue
+	bytes     int           // of queue, large answers as half a queue
 	window    int           // most deliveries in flight
 	inFlight  int           // deliveries queued or written and not yet acked
 	begun     bool          // Begin was called: the queue may flow
@@ -114,7 +114,9 @@ func (c *Conn) Send(f *wire.Frame) error {
 
 // SendControl queues one complete WebSocket message: an answer, a pong. Answers
 // may exceed the queue's limits by as much again: requests in flight are
-// bounded, so only a client that doesn't read gets there, and it is ended.
+// bounded, so only a client that doesn't read gets there, and it is ended. A
+// large answer, such as everything in one page, counts as half a queue: what
+// comes right behind it still finds room.
 func (c *Conn) SendControl(b []byte) error {
 	c.mu.Lock()
 	if c.closing || c.closed {
@@ -128,7 +130,7 @@ func (c *Conn) SendControl(b []byte) error {
 		return net.ErrClosed
 	}
 	c.queue = append(c.queue, b)
-	c.bytes += len(b)
+	c.bytes += min(len(b), c.hub.cfg.QueueBytes/2)
 	wake := c.scheduleLocked()
 	c.mu.Unlock()
 	if wake {
@@ -146,7 +148,7 @@ func (c *Conn) WaitRoom(ctx context.Context) error {
 			c.mu.Unlock()
 			return net.ErrClosed
 		}
-		if !c.begun || c.bytes < c.hub.cfg.QueueBytes && !c.stuck {
+		if !c.begun || c.bytes < c.hub.cfg.QueueBytes/2 && !c.stuck {
 			c.mu.Unlock()
 			return nil
 		}
@@ -165,13 +167,13 @@ func (c *Conn) WaitRoom(ctx context.Context) error {
 	}
 }
 
-// roomLocked says whether n deliveries of size bytes in all fit the queue and
-// the window.
-func (c *Conn) roomLocked(n, size int) bool {
+// roomLocked says whether n deliveries of size bytes in all fit the queue and,
+// where they are in flight until they are acked, the window.
+func (c *Conn) roomLocked(n, size int, tracked bool) bool {
 	return !c.closing && !c.closed &&
 		len(c.queue)+n <= c.hub.cfg.QueueFrames &&
 		c.bytes+size <= c.hub.cfg.QueueBytes &&
-		c.inFlight+n <= c.window
+		(!tracked || c.inFlight+n <= c.window)
 }
 
 func (c *Conn) scheduleLocked() bool {

@@ -40,8 +40,8 @@ func TestQueuedFramesShareOneWrite(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
 	server, client := tcpPair(t)
 	c := h.NewConn("b", server, Binary)
-	room := h.NewRoom("g:1", 1, 0)
-	room.Join(c, 0)
+	room := h.NewRoom("g:1", 1, 0, false)
+	room.Join(c, 0, JoinOptions{})
 	for seq := uint64(1); seq <= 100; seq++ {
 		room.Deliver([]Message{message(seq, "a")})
 	}
@@ -66,10 +66,10 @@ func TestFullSocketDoesNotHoldUpOthers(t *testing.T) {
 	server, client := tcpPair(t)
 	slow := h.NewConn("slow", server, Binary)
 	fast := connect(t, h, "fast")
-	room := h.NewRoom("g:1", 1, 0)
+	room := h.NewRoom("g:1", 1, 0, false)
 	_ = slow.Begin(&wire.Frame{Welcome: &wire.Welcome{}})
-	room.Join(slow, 0)
-	fastMember, _ := room.Join(fast.conn, 0)
+	room.Join(slow, 0, JoinOptions{})
+	fastMember, _ := room.Join(fast.conn, 0, JoinOptions{})
 	const n = 4000
 	record := wire.AppendRecord(nil, "a", "m", string(make([]byte, 4000)), 1)
 	for seq := uint64(1); seq <= n; seq++ {

@@ -15,6 +15,11 @@
 //     client is told to pull, and the page that reaches the head makes the
 //     member live again under the room's lock. So messages of a conversation
 //     reach a client in seq order whatever the path.
+//   - A client may pull what waits below the head by itself (JoinOptions.Live):
+//     it is live from the head on, and what lies below is neither in flight nor
+//     sent again. A closed conversation is count-only: not even pushed.
+//   - In a fleeting room a push is done once it is queued. Where a message is
+//     stored only for who isn't reached, it goes to Ahead before it is stored.
 //   - What stays unacked past a timeout is sent again, in order, from the first
 //     unacked seq; the pause doubles while nothing is acked.
 //

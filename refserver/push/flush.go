@@ -10,6 +10,9 @@ import (
 // joinLimit is the most bytes that one write carries.
 const joinLimit = 64 << 10
 
+// writePart is how much of a large answer a client has to take per WriteTimeout.
+const writePart = 1 << 20
+
 // keepQueue is the longest queue whose memory an idle connection keeps, in frames.
 const keepQueue = 64
 
@@ -167,18 +170,23 @@ func (f *flusher) write(c *Conn, frames [][]byte) (rest []byte, err error) {
 
 // writeBlocking writes rest and then whatever is queued, waiting for the
 // socket, until the queue is empty or the client has been stuck for WriteTimeout.
+// Each part of what is larger than writePart has a WriteTimeout of its own.
 func (c *Conn) writeBlocking(rest []byte) {
 	var spare [][]byte
 	c.mu.Lock()
 	c.stuck = true
 	c.mu.Unlock()
 	for {
-		c.hub.stats.writes.Add(1)
-		_ = c.sock.SetWriteDeadline(time.Now().Add(c.hub.cfg.WriteTimeout))
-		if _, err := c.sock.Write(rest); err != nil {
-			c.hub.stats.closed.Add(1)
-			c.Abort()
-			return
+		for part := rest; len(part) > 0; {
+			n := min(len(part), writePart)
+			c.hub.stats.writes.Add(1)
+			_ = c.sock.SetWriteDeadline(time.Now().Add(c.hub.cfg.WriteTimeout))
+			if _, err := c.sock.Write(part[:n]); err != nil {
+				c.hub.stats.closed.Add(1)
+				c.Abort()
+				return
+			}
+			part = part[n:]
 		}
 		_ = c.sock.SetWriteDeadline(time.Time{})
 		frames, last := c.take(spare)

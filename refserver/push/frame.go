@@ -71,6 +71,30 @@ func (c *Conn) EncodePage(p *wire.Page, seqs []uint64, records [][]byte) ([]byte
 	return JSON.encode(&wire.Frame{Page: full})
 }
 
+// EncodeSync encodes an answer of several pages in the form of the connection.
+func (c *Conn) EncodeSync(s *wire.Sync, pages []wire.PageRecords) ([]byte, error) {
+	if c.form == Binary {
+		return wire.AppendMessage(nil, binaryOp, wire.AppendSync(nil, s, pages)), nil
+	}
+	full, err := DecodedSync(s, pages)
+	if err != nil {
+		return nil, err
+	}
+	return JSON.encode(&wire.Frame{Sync: full})
+}
+
+// DecodedSync fills in the pages of a sync from their stored form.
+func DecodedSync(s *wire.Sync, pages []wire.PageRecords) (*wire.Sync, error) {
+	for i := range pages {
+		p, err := DecodedPage(pages[i].Page, pages[i].Seqs, pages[i].Records)
+		if err != nil {
+			return nil, err
+		}
+		s.Pages = append(s.Pages, p)
+	}
+	return s, nil
+}
+
 // DecodedPage fills a page's messages in from their stored form.
 func DecodedPage(p *wire.Page, seqs []uint64, records [][]byte) (*wire.Page, error) {
 	for i, seq := range seqs {

@@ -123,7 +123,7 @@ func (l *memLog) fail(err error) {
 	l.mu.Unlock()
 }
 
-func (l *memLog) ReadLog(_ context.Context, _ string, _, after uint64, limit int) ([]Message, error) {
+func (l *memLog) ReadLog(_ context.Context, _, _ string, _, after uint64, limit int) ([]Message, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {

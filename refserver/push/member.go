@@ -6,11 +6,23 @@ import (
 	"ackmark/refserver/wire"
 )
 
-// move accounts for deliveries that went in flight or came out of it.
-func (m *Member) move(pushed, acked uint64) {
+// flight is how many of the member's deliveries are queued or written and not
+// acked. In a fleeting room none is.
+func (m *Member) flight() int {
+	if m.room.fleeting {
+		return 0
+	}
+	return int(m.pushed-m.live) - len(m.holes)
+}
+
+// settle tells the connection that a member with was deliveries in flight has now.
+func (m *Member) settle(was, now int) {
+	if was == now {
+		return
+	}
 	c := m.conn
 	c.mu.Lock()
-	c.inFlight += int(pushed) - int(acked)
+	c.inFlight += now - was
 	c.mu.Unlock()
 }
 
@@ -30,24 +42,39 @@ func (m *Member) Ack(upTo uint64) (cursor uint64, moved bool) {
 	if upTo <= m.acked || m.index < 0 {
 		return m.acked, false
 	}
-	skipped := uint64(0)
-	if upTo > m.pushed { // acked by another way than this connection
-		skipped = upTo - m.pushed
-		m.pushed = upTo
-	}
-	m.move(skipped, upTo-m.acked)
+	was := m.flight()
+	m.pushed = max(m.pushed, upTo) // acked by another way than this connection
 	m.acked = upTo
 	for id := range m.holes {
 		if id <= upTo {
 			delete(m.holes, id)
 		}
 	}
+	m.live = max(m.live, upTo)
+	m.absorb()
+	m.settle(was, m.flight())
 	m.since, m.retries = time.Now(), 0
-	return upTo, true
+	return m.acked, true
 }
 
-// AckIDs notes acks by id, in any order. The cursor follows as far as they
-// leave no hole; only then they are out of flight.
+// absorb moves live on over what was acked by id, and the cursor with it once
+// nothing is left below.
+func (m *Member) absorb() {
+	for len(m.holes) > 0 {
+		if _, ok := m.holes[m.live+1]; !ok {
+			break
+		}
+		m.live++
+		delete(m.holes, m.live)
+	}
+	if m.acked >= m.from {
+		m.acked = m.live
+	}
+}
+
+// AckIDs notes acks by id, in any order: they are out of flight. The cursor
+// follows as far as they leave no hole. Of what the client pulls by itself
+// (JoinOptions.Live) nothing is noted here, the store has it.
 func (m *Member) AckIDs(ids []uint64) {
 	r := m.room
 	r.mu.Lock()
@@ -58,86 +85,75 @@ func (m *Member) AckIDs(ids []uint64) {
 }
 
 func (m *Member) ackIDs(ids []uint64) {
+	was, from := m.flight(), m.live
 	for _, id := range ids {
-		if id > m.acked && id <= m.pushed {
+		if id > m.live && id <= m.pushed {
 			if m.holes == nil {
 				m.holes = make(map[uint64]struct{})
 			}
 			m.holes[id] = struct{}{}
 		}
 	}
-	from := m.acked
-	for {
-		if _, ok := m.holes[m.acked+1]; !ok {
-			break
-		}
-		delete(m.holes, m.acked+1)
-		m.acked++
-	}
-	if m.acked > from {
-		m.move(0, m.acked-from)
+	m.absorb()
+	m.settle(was, m.flight())
+	if m.live > from {
 		m.since, m.retries = time.Now(), 0
 	}
 }
 
-// Page queues a page that covers everything up to upTo as an answer. The page
-// that reaches the head makes a member that was behind live, under the lock
-// that Deliver takes: nothing falls between the two. more is what the page
-// told the client; when newer messages have arrived since, it is told to pull on.
-// gone are seqs in the page's range that were acked by id before: they are not
-// in flight.
-func (m *Member) Page(frame []byte, upTo uint64, more bool, gone ...uint64) error {
+// Paged is what a page covers: everything up to UpTo, from the client's own
+// watermark on; newest first, only its last part.
+type Paged struct {
+	UpTo   uint64
+	More   bool     // as the page tells the client
+	Newest bool     // newest first
+	Gone   []uint64 // seqs in the page's range that were acked by id before: they are not in flight
+}
+
+// Page queues a page as an answer. The page that reaches the head makes a
+// member that was behind live, under the lock that Deliver takes: nothing falls
+// between the two. When newer messages have arrived than the page told of, the
+// client is told to pull on. Who pulls the newest first pulls the older ones by
+// itself, and is live at once. A page of one sender's messages covers nothing:
+// it is queued with Conn.SendControl. With frame nil the page is queued already,
+// as a part of a Sync: nobody who is behind was pushed to since.
+func (m *Member) Page(frame []byte, p Paged) error {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := m.conn.SendControl(frame)
-	if err != nil || m.index < 0 || m.state != Behind {
-		return err
+	if frame != nil {
+		if err := m.conn.SendControl(frame); err != nil {
+			return err
+		}
 	}
-	if upTo > m.pushed {
-		if m.pushed == m.acked {
+	if m.index < 0 || m.state != Behind {
+		return nil
+	}
+	switch {
+	case p.Newest && p.UpTo >= r.head:
+		m.fromHead(p.UpTo)
+		return nil
+	case p.Newest:
+		return nil
+	}
+	was := m.flight()
+	if p.UpTo > m.pushed {
+		if was == 0 {
 			m.since, m.retries = time.Now(), 0
 		}
-		m.move(upTo-m.pushed, 0)
-		m.pushed = upTo
+		m.pushed = p.UpTo
 	}
-	m.ackIDs(gone)
+	m.settle(was, m.flight())
+	m.ackIDs(p.Gone)
 	switch {
-	case upTo >= r.head:
+	case p.UpTo >= r.head:
 		m.state = Live
-	case !more:
+	case !p.More:
 		r.hub.stats.pullNow.Add(1)
 		return m.conn.SendControl(r.pullNow(m.conn.form))
 	}
 	return nil
 }
-
-// SetOpen opens or closes the conversation on this connection and answers
-// with its state. An opened one that has missed messages is behind.
-func (m *Member) SetOpen(open bool) State {
-	r := m.room
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case !open:
-		m.state = CountOnly
-	case m.state == CountOnly && m.pushed < r.head:
-		m.state = Behind
-	case m.state == CountOnly:
-		m.state = Live
-	}
-	return m.state
-}
-
-// Status returns the member's cursor, the head and how messages reach it.
-func (m *Member) Status() (cursor, head uint64, state State) {
-	m.room.mu.Lock()
-	defer m.room.mu.Unlock()
-	return m.acked, m.room.head, m.state
-}
-
-// Conn returns the member's connection.
-func (m *Member) Conn() *Conn { return m.conn }
 
 // encodeResult is the answer to a send in the form of the connection.
 func (f Form) encodeResult(v *wire.SendResultView) []byte {

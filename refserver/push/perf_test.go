@@ -75,14 +75,14 @@ func fanout(b testing.TB, joined int) (pair.Side, func()) {
 	socks := openSockets(b, fanoutMembers)
 	h := New(Config{Window: 1 << 30, Retransmit: -1})
 	h.Start(nil)
-	room := h.NewRoom("g:storm", 1, 0)
+	room := h.NewRoom("g:storm", 1, 0, false)
 	var members []*Member
 	for i, server := range socks.servers {
 		c := h.NewConn("u"+string(rune('0'+i%10)), server, Binary)
 		if err := c.Begin(&wire.Frame{Welcome: &wire.Welcome{}}); err != nil {
 			b.Fatal(err)
 		}
-		m, _ := room.Join(c, 0)
+		m, _ := room.Join(c, 0, JoinOptions{})
 		members = append(members, m)
 	}
 	seq := uint64(0)

@@ -11,10 +11,11 @@ const maxBackoff = 3
 // readTimeout bounds one read of the log for a retransmission.
 const readTimeout = 5 * time.Second
 
-// LogReader reads stored messages: those with seq > after, oldest first, at
-// most limit. It shares one read among all who ask for the same part.
+// LogReader reads the messages of a conversation that are stored for a user:
+// those with seq > after, oldest first, at most limit. Where all members share
+// a log, it shares one read among all who ask for the same part.
 type LogReader interface {
-	ReadLog(ctx context.Context, conversation string, epoch, after uint64, limit int) ([]Message, error)
+	ReadLog(ctx context.Context, conversation, user string, epoch, after uint64, limit int) ([]Message, error)
 }
 
 func (h *Hub) addRoom(r *Room) {
@@ -54,8 +55,8 @@ func (h *Hub) sweepLoop(log LogReader) {
 }
 
 type overdue struct {
-	member        *Member
-	acked, pushed uint64
+	member       *Member
+	live, pushed uint64
 }
 
 // retransmit sends every overdue member what it has not acked, from the first
@@ -63,13 +64,13 @@ type overdue struct {
 func (r *Room) retransmit(log LogReader, now time.Time) {
 	for _, o := range r.overdue(now) {
 		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
-		limit := min(int(o.pushed-o.acked), r.hub.cfg.Window)
-		msgs, err := log.ReadLog(ctx, r.conversation, r.epoch, o.acked, limit)
+		limit := min(int(o.pushed-o.live), r.hub.cfg.Window)
+		msgs, err := log.ReadLog(ctx, r.conversation, o.member.conn.user, r.epoch, o.live, limit)
 		cancel()
 		if err != nil {
 			return // the store is away: the next sweep tries again
 		}
-		o.member.resend(msgs, o.acked, now)
+		o.member.resend(msgs, o.live, now)
 	}
 }
 
@@ -78,31 +79,34 @@ func (r *Room) overdue(now time.Time) []overdue {
 	defer r.mu.Unlock()
 	var due []overdue
 	for _, m := range r.members {
-		if m.state == CountOnly || m.pushed <= m.acked {
+		if m.state == CountOnly || m.flight() <= 0 {
 			continue
 		}
-		if now.Sub(m.since) < r.hub.cfg.Retransmit<<min(m.retries, maxBackoff) {
+		if now.Sub(m.since) < r.hub.cfg.Retransmit<<m.retries {
 			continue
 		}
 		if m.conn.idle() { // what still waits in the queue isn't late, the client is slow
-			due = append(due, overdue{m, m.acked, m.pushed})
+			due = append(due, overdue{m, m.live, m.pushed})
 		}
 	}
 	return due
 }
 
-func (m *Member) resend(msgs []Message, acked uint64, now time.Time) {
+func (m *Member) resend(msgs []Message, live uint64, now time.Time) {
 	r, c := m.room, m.conn
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if m.index < 0 || m.acked != acked || m.state == CountOnly {
+	if m.index < 0 || m.live != live || m.state == CountOnly {
 		return
 	}
 	m.since = now
-	m.retries++
+	m.retries = min(m.retries+1, maxBackoff)
 	for i := range msgs {
 		msg := &msgs[i]
 		if msg.Seq > m.pushed || msg.Sender == c.user {
+			continue
+		}
+		if _, acked := m.holes[msg.Seq]; acked {
 			continue
 		}
 		e := encodeDeliver(r.conversation, r.epoch, msg)

@@ -17,9 +17,9 @@ func TestRetransmission(t *testing.T) {
 			log.msgs = append(log.msgs, message(seq, sender))
 		}
 		h := startHub(t, Config{Retransmit: 8 * time.Second}, log) // looked at each second
-		room := h.NewRoom("g:1", 1, 0)
+		room := h.NewRoom("g:1", 1, 0, false)
 		b := connect(t, h, "b")
-		m, _ := room.Join(b.conn, 0)
+		m, _ := room.Join(b.conn, 0, JoinOptions{})
 		room.Deliver(log.msgs)
 		b.expect(t, "deliver 1", "deliver 2", "deliver 4")
 
@@ -57,9 +57,9 @@ func TestRetransmissionWaitsForTheStore(t *testing.T) {
 		log := &memLog{msgs: []Message{message(1, "a")}}
 		log.fail(errAway)
 		h := startHub(t, Config{Retransmit: 8 * time.Second}, log)
-		room := h.NewRoom("g:1", 1, 0)
+		room := h.NewRoom("g:1", 1, 0, false)
 		b := connect(t, h, "b")
-		room.Join(b.conn, 0)
+		room.Join(b.conn, 0, JoinOptions{})
 		room.Deliver(log.msgs)
 		b.expect(t, "deliver 1")
 		time.Sleep(time.Minute)

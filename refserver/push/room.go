@@ -7,29 +7,6 @@ import (
 	"ackmark/refserver/wire"
 )
 
-// State says how a conversation reaches one member's connection.
-type State uint8
-
-// A live member is pushed to. A member that is behind pulls until a page has
-// reached the head. A count-only member has closed the conversation: its
-// messages raise a count and nothing else.
-const (
-	Live State = iota
-	Behind
-	CountOnly
-)
-
-func (s State) String() string {
-	switch s {
-	case Live:
-		return "live"
-	case Behind:
-		return "behind"
-	default:
-		return "count-only"
-	}
-}
-
 // Message is one stored message on its way to a room.
 type Message struct {
 	Seq    uint64
@@ -42,6 +19,9 @@ type Message struct {
 	Origin *Conn
 	Result wire.SendResultView
 
+	Ahead  bool // it went to whom it reaches already (see Room.Ahead): others are told to pull it
+	Pushed bool // set by Deliver: a member's queue took it
+
 	answered bool
 }
 
@@ -50,6 +30,7 @@ type Room struct {
 	hub          *Hub
 	conversation string
 	epoch        uint64
+	fleeting     bool
 
 	mu      sync.Mutex
 	head    uint64 // newest seq that was dispatched here
@@ -59,25 +40,12 @@ type Room struct {
 	wakes   []*Conn   // scratch of Deliver: all others
 }
 
-// Member is one conversation on one connection. Its fields are guarded by the
-// room's mutex.
-type Member struct {
-	room  *Room
-	conn  *Conn
-	index int // in room.members, -1 once it has left
-
-	state          State
-	pushed         uint64              // newest seq that was queued, paged or skipped as its own
-	acked          uint64              // cursor as this node knows it
-	since          time.Time           // last progress while something is unacked
-	retries        uint                // retransmissions since the last progress
-	ownFrom, ownTo uint64              // the last run of messages that the member sent itself
-	holes          map[uint64]struct{} // acked by id above acked; inboxes only
-}
-
-// NewRoom makes a room for a conversation whose newest stored message is head.
-func (h *Hub) NewRoom(conversation string, epoch, head uint64) *Room {
-	return &Room{hub: h, conversation: conversation, epoch: epoch, head: head}
+// NewRoom makes a room for a conversation whose newest message is head. In a
+// fleeting room a push is done once it is queued, as where nothing is stored
+// for who is online or nothing is left to ack: it takes no place in the window
+// and isn't sent again.
+func (h *Hub) NewRoom(conversation string, epoch, head uint64, fleeting bool) *Room {
+	return &Room{hub: h, conversation: conversation, epoch: epoch, head: head, fleeting: fleeting}
 }
 
 // Conversation returns the name of the conversation.
@@ -95,45 +63,6 @@ func (r *Room) Members() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.members)
-}
-
-// Join adds a connection whose user has everything up to cursor. With
-// messages beyond it the member starts behind: what is stored from now on is
-// not missed, it is in the log and the page that reaches the head makes the
-// member live.
-func (r *Room) Join(c *Conn, cursor uint64) (m *Member, head uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	cursor = min(cursor, r.head)
-	m = &Member{room: r, conn: c, index: len(r.members), pushed: cursor, acked: cursor}
-	if cursor < r.head {
-		m.state = Behind
-	}
-	r.members = append(r.members, m)
-	if len(r.members) == 1 {
-		r.hub.addRoom(r)
-	}
-	return m, r.head
-}
-
-// Leave takes the member out of its room.
-func (m *Member) Leave() {
-	r := m.room
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if m.index < 0 {
-		return
-	}
-	m.move(0, m.pushed-m.acked)
-	last := len(r.members) - 1
-	r.members[m.index] = r.members[last]
-	r.members[m.index].index = m.index
-	r.members[last] = nil
-	r.members = r.members[:last]
-	m.index = -1
-	if last == 0 {
-		r.hub.dropRoom(r)
-	}
 }
 
 // Deliver hands stored messages, in seq order, to the members that are live,
@@ -207,11 +136,14 @@ func (m *Member) take(run []Message, now time.Time) (n int) {
 			m.own(msg.Seq)
 			continue
 		}
+		if msg.Seq <= m.pushed { // a page that was read after it was stored has carried it
+			continue
+		}
 		if m.state != Live {
 			continue
 		}
 		b := r.frames[i].bytes(c.form, r.conversation, r.epoch, msg)
-		if !c.roomLocked(1, len(b)) {
+		if msg.Ahead || !c.roomLocked(1, len(b), !r.fleeting) {
 			m.state = Behind
 			if !c.closing && !c.closed {
 				queue(r.pullNow(c.form))
@@ -220,11 +152,14 @@ func (m *Member) take(run []Message, now time.Time) (n int) {
 			continue
 		}
 		queue(b)
-		if m.pushed == m.acked {
-			m.since, m.retries = now, 0
+		if !r.fleeting {
+			if m.flight() == 0 {
+				m.since, m.retries = now, 0
+			}
+			c.inFlight++
 		}
 		m.pushed = msg.Seq
-		c.inFlight++
+		msg.Pushed = true
 		n++
 	}
 	switch {
@@ -243,13 +178,19 @@ func (m *Member) own(seq uint64) {
 		m.ownFrom = seq
 	}
 	m.ownTo = seq
-	switch {
-	case m.acked == seq-1:
-		m.acked, m.pushed = seq, seq
-	case m.state == Live:
-		m.pushed = seq
-		m.conn.inFlight++
+	was := m.flight()
+	if m.acked == seq-1 {
+		m.acked = seq
 	}
+	switch {
+	case m.live == seq-1:
+		m.live, m.pushed = seq, max(m.pushed, seq)
+		delete(m.holes, seq)
+		m.absorb()
+	case m.state == Live:
+		m.pushed = max(m.pushed, seq)
+	}
+	m.conn.inFlight += m.flight() - was // the caller holds its lock
 }
 
 // fallBehind makes every live member pull up to head.

@@ -11,10 +11,10 @@ import (
 
 func TestDeliverInOrderAndOwnResultInPlace(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
-	room := h.NewRoom("g:1", 1, 0)
+	room := h.NewRoom("g:1", 1, 0, false)
 	a, b, c := connect(t, h, "a"), connect(t, h, "b"), connect(t, h, "c")
 	for _, p := range []*peer{a, b, c} {
-		room.Join(p.conn, 0)
+		room.Join(p.conn, 0, JoinOptions{})
 	}
 	room.Deliver([]Message{sent(1, a), sent(2, b), sent(3, a)})
 	room.Deliver([]Message{message(4, "offline")})
@@ -28,10 +28,10 @@ func TestDeliverInOrderAndOwnResultInPlace(t *testing.T) {
 
 func TestStoredTwiceAsOneIsOnlyAnswered(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
-	room := h.NewRoom("g:1", 1, 0)
+	room := h.NewRoom("g:1", 1, 0, false)
 	a, b := connect(t, h, "a"), connect(t, h, "b")
-	room.Join(a.conn, 0)
-	room.Join(b.conn, 0)
+	room.Join(a.conn, 0, JoinOptions{})
+	room.Join(b.conn, 0, JoinOptions{})
 	room.Deliver([]Message{sent(1, a)})
 	room.Deliver([]Message{sent(1, a), sent(2, a)})
 	a.expect(t, "result 1", "result 1", "result 2")
@@ -42,9 +42,9 @@ func TestStoredTwiceAsOneIsOnlyAnswered(t *testing.T) {
 // conversation's member, comes too: the sender need not be in the room.
 func TestResultToSenderOutsideTheRoom(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
-	inbox := h.NewRoom("u:b", 1, 0)
+	inbox := h.NewRoom("u:b", 1, 0, false)
 	a, b := connect(t, h, "a"), connect(t, h, "b")
-	inbox.Join(b.conn, 0)
+	inbox.Join(b.conn, 0, JoinOptions{})
 	inbox.Deliver([]Message{sent(1, a)})
 	a.expect(t, "result 1")
 	b.expect(t, "deliver 1")
@@ -53,14 +53,14 @@ func TestResultToSenderOutsideTheRoom(t *testing.T) {
 func TestUntoldMessagesMakeMembersPull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startHub(t, Config{}, &memLog{})
-		room := h.NewRoom("g:1", 1, 0)
+		room := h.NewRoom("g:1", 1, 0, false)
 		b := connect(t, h, "b")
-		m, _ := room.Join(b.conn, 0)
+		m, _ := room.Join(b.conn, 0, JoinOptions{})
 		room.Deliver([]Message{message(1, "a"), message(3, "a")}) // 2 was stored through another node
 		synctest.Wait()
 		b.expect(t, "deliver 1", "pull-now 2")
 		b.quiet(t)
-		if err := m.Page(pageFrame(t, b.conn, 3, false), 3, false); err != nil {
+		if err := m.Page(pageFrame(t, b.conn, 3, false), Paged{UpTo: 3, More: false}); err != nil {
 			t.Fatal(err)
 		}
 		room.Deliver([]Message{message(4, "a")})
@@ -71,9 +71,9 @@ func TestUntoldMessagesMakeMembersPull(t *testing.T) {
 func TestWindowFullTellsToPullOnceThenPageMakesLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startHub(t, Config{Window: 3, Retransmit: -1}, nil)
-		room := h.NewRoom("g:1", 1, 0)
+		room := h.NewRoom("g:1", 1, 0, false)
 		b := connect(t, h, "b")
-		m, _ := room.Join(b.conn, 0)
+		m, _ := room.Join(b.conn, 0, JoinOptions{})
 		for seq := uint64(1); seq <= 6; seq++ {
 			room.Deliver([]Message{message(seq, "a")})
 		}
@@ -82,15 +82,15 @@ func TestWindowFullTellsToPullOnceThenPageMakesLive(t *testing.T) {
 		b.quiet(t)
 		m.Ack(3)
 		// A page that stops short of the head leaves the member behind …
-		_ = m.Page(pageFrame(t, b.conn, 5, true), 5, true)
+		_ = m.Page(pageFrame(t, b.conn, 5, true), Paged{UpTo: 5, More: true})
 		room.Deliver([]Message{message(7, "a")})
 		// … one that reached the head when it was read, but no longer does, is followed by pull-now …
-		_ = m.Page(pageFrame(t, b.conn, 6, false), 6, false)
+		_ = m.Page(pageFrame(t, b.conn, 6, false), Paged{UpTo: 6, More: false})
 		synctest.Wait()
 		b.expect(t, "page 5", "page 6", "pull-now 7")
 		b.quiet(t)
 		// … and the one that reaches it makes the member live.
-		_ = m.Page(pageFrame(t, b.conn, 7, false), 7, false)
+		_ = m.Page(pageFrame(t, b.conn, 7, false), Paged{UpTo: 7, More: false})
 		m.Ack(7)
 		room.Deliver([]Message{message(8, "a")})
 		b.expect(t, "page 7", "deliver 8")
@@ -102,9 +102,9 @@ func TestWindowIsPerConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startHub(t, Config{Window: 2, Retransmit: -1}, nil)
 		b := connect(t, h, "b")
-		one, two := h.NewRoom("g:1", 1, 0), h.NewRoom("g:2", 1, 0)
-		m1, _ := one.Join(b.conn, 0)
-		two.Join(b.conn, 0)
+		one, two := h.NewRoom("g:1", 1, 0, false), h.NewRoom("g:2", 1, 0, false)
+		m1, _ := one.Join(b.conn, 0, JoinOptions{})
+		two.Join(b.conn, 0, JoinOptions{})
 		one.Deliver([]Message{message(1, "a")})
 		two.Deliver([]Message{message(1, "a")})
 		two.Deliver([]Message{message(2, "a")})
@@ -121,9 +121,9 @@ func TestWindowIsPerConnection(t *testing.T) {
 
 func TestOwnMessagesFillTheirGap(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
-	room := h.NewRoom("g:1", 1, 0)
+	room := h.NewRoom("g:1", 1, 0, false)
 	a := connect(t, h, "a")
-	m, _ := room.Join(a.conn, 0)
+	m, _ := room.Join(a.conn, 0, JoinOptions{})
 	room.Deliver([]Message{sent(1, a), message(2, "b"), sent(3, a)})
 	a.expect(t, "result 1", "deliver 2", "result 3")
 	if cursor, _, _ := m.Status(); cursor != 1 {
@@ -145,9 +145,9 @@ func TestOwnMessagesFillTheirGap(t *testing.T) {
 // messages, or trimming would wait for ever.
 func TestAckJumpsOverOwnMessagesThatFollow(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
-	room := h.NewRoom("g:1", 1, 0)
+	room := h.NewRoom("g:1", 1, 0, false)
 	b := connect(t, h, "b")
-	m, _ := room.Join(b.conn, 0)
+	m, _ := room.Join(b.conn, 0, JoinOptions{})
 	room.Deliver([]Message{message(1, "a"), sent(2, b), sent(3, b)})
 	if cursor, moved := m.Ack(1); cursor != 3 || !moved {
 		t.Errorf("cursor %d, want 3", cursor)
@@ -171,14 +171,14 @@ func TestAckJumpsOverOwnMessagesThatFollow(t *testing.T) {
 // Seqs that a page of an inbox lacks were acked by id: they are not in flight.
 func TestGoneSeqsOfAPageAreNotInFlight(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
-	room := h.NewRoom("u:b", 1, 300)
+	room := h.NewRoom("u:b", 1, 300, false)
 	b := connect(t, h, "b")
-	m, _ := room.Join(b.conn, 0)
+	m, _ := room.Join(b.conn, 0, JoinOptions{})
 	var gone []uint64
 	for seq := uint64(2); seq <= 300; seq++ {
 		gone = append(gone, seq)
 	}
-	_ = m.Page(pageFrame(t, b.conn, 300, false), 300, false, gone...)
+	_ = m.Page(pageFrame(t, b.conn, 300, false), Paged{UpTo: 300, Gone: gone})
 	m.AckIDs([]uint64{1})
 	if cursor, _, state := m.Status(); cursor != 300 || state != Live || b.conn.inFlight != 0 {
 		t.Errorf("cursor %d, %v, in flight %d; want 300, live, 0", cursor, state, b.conn.inFlight)
@@ -187,9 +187,9 @@ func TestGoneSeqsOfAPageAreNotInFlight(t *testing.T) {
 
 func TestAckIDs(t *testing.T) {
 	h := startHub(t, Config{}, &memLog{})
-	room := h.NewRoom("u:b", 1, 0)
+	room := h.NewRoom("u:b", 1, 0, false)
 	b := connect(t, h, "b")
-	m, _ := room.Join(b.conn, 0)
+	m, _ := room.Join(b.conn, 0, JoinOptions{})
 	room.Deliver([]Message{message(1, "a"), message(2, "a"), message(3, "a")})
 	for _, step := range []struct {
 		ids    []uint64
@@ -209,9 +209,9 @@ func TestCountOnlyIsNeitherPushedNorRetransmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &memLog{msgs: []Message{message(1, "a"), message(2, "a")}}
 		h := startHub(t, Config{Retransmit: time.Second}, log)
-		room := h.NewRoom("g:1", 1, 0)
+		room := h.NewRoom("g:1", 1, 0, false)
 		b := connect(t, h, "b")
-		m, _ := room.Join(b.conn, 0)
+		m, _ := room.Join(b.conn, 0, JoinOptions{})
 		room.Deliver(log.msgs[:1])
 		b.expect(t, "deliver 1")
 		m.SetOpen(false)
@@ -222,7 +222,7 @@ func TestCountOnlyIsNeitherPushedNorRetransmitted(t *testing.T) {
 		if state := m.SetOpen(true); state != Behind {
 			t.Errorf("opened with a message missed: %v, want behind", state)
 		}
-		_ = m.Page(pageFrame(t, b.conn, 2, false), 2, false)
+		_ = m.Page(pageFrame(t, b.conn, 2, false), Paged{UpTo: 2, More: false})
 		room.Deliver([]Message{message(3, "a")})
 		b.expect(t, "page 2", "deliver 3")
 	})
@@ -232,13 +232,13 @@ func TestCountOnlyIsNeitherPushedNorRetransmitted(t *testing.T) {
 // adds to each member's queue allocates nothing.
 func TestDeliverAllocatesPerMessageNotPerDelivery(t *testing.T) {
 	h := New(Config{})
-	room := h.NewRoom("g:1", 1, 0)
+	room := h.NewRoom("g:1", 1, 0, false)
 	var conns []*Conn
 	for range 500 {
 		server, _ := net.Pipe()
 		c := h.NewConn("b", server, Binary) // not begun: the queue only grows
 		c.queue = make([][]byte, 0, 8)
-		room.Join(c, 0)
+		room.Join(c, 0, JoinOptions{})
 		conns = append(conns, c)
 	}
 	seq := uint64(0)
@@ -265,8 +265,8 @@ func TestJSONForm(t *testing.T) {
 	defer client.Close()
 	c := h.NewConn("b", server, JSON)
 	defer c.Abort()
-	room := h.NewRoom("g:1", 7, 0)
-	room.Join(c, 0)
+	room := h.NewRoom("g:1", 7, 0, false)
+	room.Join(c, 0, JoinOptions{})
 	if err := c.Begin(&wire.Frame{Welcome: &wire.Welcome{User: "b"}}); err != nil {
 		t.Fatal(err)
 	}

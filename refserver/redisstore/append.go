@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -54,9 +55,14 @@ func (s *Store) store(sh *shard, batch []*delivery.Append) {
 			return
 		}
 		set := s.scripts.Load()
-		cmds, err := s.appendAll(batch, set, retried)
+		cmds, members, err := s.appendAll(batch, set, retried)
 		done, rest, need := s.settle(batch, cmds, set.epoch)
-		if len(done) > 0 {
+		if found := s.found(batch, cmds, members); found != nil {
+			again, fanNeed, fanErr := s.fanOutAll(done, found, set)
+			if rest = append(rest, again...); fanNeed > need {
+				need, err = fanNeed, fanErr
+			}
+		} else if len(done) > 0 {
 			s.sink.Appended(done)
 		}
 		if len(rest) == 0 {
@@ -118,22 +124,32 @@ func (s *Store) expire(batch []*delivery.Append, retried bool) []*delivery.Appen
 }
 
 // appendArgs is how many arguments a call of an append script has at most:
-// evalsha, SHA, number of keys, 6 keys, 6 arguments.
-const appendArgs = 3 + maxAppendKeys + 6
+// evalsha, SHA, number of keys, 7 keys, 7 arguments.
+const appendArgs = 3 + maxAppendKeys + 7
+
+// What a call of append_inbox is to leave; else the seq that it replaces.
+const (
+	leaveRow  = ""
+	leaveNone = "live"
+)
 
 // appendAll makes one round trip with one command for each send. The arguments
 // of a batch lie in three arrays, so that a send costs few allocations.
-func (s *Store) appendAll(batch []*delivery.Append, set *scriptSet, retried bool) ([]*redis.Cmd, error) {
+func (s *Store) appendAll(batch []*delivery.Append, set *scriptSet, retried bool) (cmds []*redis.Cmd, members []*redis.StringSliceCmd, err error) {
 	var (
 		args    = make([]any, 0, len(batch)*appendArgs)
 		keys    = make([]string, 0, len(batch)*maxAppendKeys)
-		cmds    = make([]*redis.Cmd, len(batch))
 		limited = s.cfg.DedupFor > 0
 		now     = bucket(s.cfg.Now(), s.cfg.DedupFor)
 		lives   = (2*s.cfg.DedupFor + s.cfg.DedupFor/2).Milliseconds() // half a bucket for clocks that differ
 		again   = flag(retried)
 		friends = flag(s.cfg.FriendsOnly)
 	)
+	cmds = make([]*redis.Cmd, len(batch))
+	lookups := 0
+	if s.cfg.keepsRows() {
+		members = make([]*redis.StringSliceCmd, len(batch))
+	}
 	pipe := s.client.Pipeline()
 	for i, a := range batch {
 		kind, _, err := wire.ParseConversation(a.Conversation)
@@ -145,7 +161,7 @@ func (s *Store) appendAll(batch []*delivery.Append, set *scriptSet, retried bool
 			which = scriptAppendInbox
 		}
 		k := len(keys)
-		keys = s.keys.appendKeys(keys, kind, a.Conversation, now, limited)
+		keys = s.keys.appendKeys(keys, kind, a.Conversation, now, limited, &s.cfg)
 		from := len(args)
 		args = append(args, "evalsha", &set.sha[which], len(keys)-k)
 		for ; k < len(keys); k++ {
@@ -153,18 +169,31 @@ func (s *Store) appendAll(batch []*delivery.Append, set *scriptSet, retried bool
 		}
 		args = append(args, &a.Sender, &a.ClientMsgID, a.Record, &lives, &again)
 		if kind == wire.KindInbox {
-			args = append(args, &friends)
+			leave := leaveRow
+			switch {
+			case a.Instead > 0:
+				leave = strconv.FormatUint(a.Instead, 10)
+			case a.Fleeting:
+				leave = leaveNone
+			}
+			args = append(args, &friends, leave)
 		}
 		cmds[i] = redis.NewCmd(s.stop, args[from:len(args):len(args)]...)
 		cmds[i].SetFirstKeyPos(3)
 		_ = pipe.Process(s.stop, cmds[i]) // queues; the error is the command's
+		if kind == wire.KindGroup && members != nil {
+			members[i] = s.memberLookup(s.stop, a.Conversation)
+			_ = pipe.Process(s.stop, members[i])
+			lookups++
+		}
 	}
 	ctx, cancel := s.batchContext(batch)
 	defer cancel()
 	s.counters.issued(cmdAppend, len(batch))
+	s.counters.commands[cmdMembers].Add(uint64(lookups))
 	s.counters.batches.Add(1)
-	_, err := pipe.Exec(ctx)
-	return cmds, err
+	_, err = pipe.Exec(ctx)
+	return cmds, members, err
 }
 
 // batchContext bounds one attempt by the latest deadline of its sends.
@@ -185,85 +214,4 @@ func flag(on bool) string {
 		return "1"
 	}
 	return "0"
-}
-
-// settle reads the answers: the sends that have one, those to be tried again,
-// and what these need.
-func (s *Store) settle(batch []*delivery.Append, cmds []*redis.Cmd, epoch uint64) (done, rest []*delivery.Append, need outcome) {
-	open := 0
-	for _, c := range cmds {
-		if o := classify(c.Err()); o == outcomeNoScript || o == outcomeAgain {
-			open++
-			need = max(need, o)
-		}
-	}
-	if open == 0 { // the usual case keeps the batch as it is
-		for i, a := range batch {
-			s.answer(a, cmds[i], epoch)
-		}
-		return batch, nil, outcomeDone
-	}
-	for i, a := range batch {
-		if o := classify(cmds[i].Err()); o == outcomeNoScript || o == outcomeAgain {
-			rest = append(rest, a)
-			continue
-		}
-		s.answer(a, cmds[i], epoch)
-		done = append(done, a)
-	}
-	return done, rest, need
-}
-
-// answer fills in what the script said.
-func (s *Store) answer(a *delivery.Append, cmd *redis.Cmd, epoch uint64) {
-	a.Epoch = epoch
-	var f *wire.Fault
-	switch v := cmd.Val().(type) {
-	case int64:
-		if v < 0 {
-			a.Seq, a.Duplicate = uint64(-v), true
-		} else {
-			a.Seq, a.OwnGap = uint64(v)/2, v%2 == 1
-		}
-		return
-	case string:
-		f = s.refusal(a, v)
-	default:
-		if classify(cmd.Err()) == outcomeRefused {
-			s.trouble.log(s.log, s.cfg.Now(), cmd.Err())
-			f = wire.Faultf(wire.CodeUnavailable, "the store takes no messages now; send again later")
-			break
-		}
-		s.log.Error("redis answered a send with an error", "conversation", a.Conversation, "err", cmd.Err())
-		f = wire.Faultf(wire.CodeInternal, "the store failed; the server's log says why")
-	}
-	f.Conversation = a.Conversation
-	a.Err = f
-}
-
-// refusal is the fault for a word with which a script refused a send.
-func (s *Store) refusal(a *delivery.Append, word string) *wire.Fault {
-	switch code := wire.Code(word); code {
-	case wire.CodeNotMember:
-		return wire.Faultf(code, "%s isn't a member of %s", a.Sender, a.Conversation)
-	case wire.CodeNoSuchGroup:
-		return noSuchGroup(a.Conversation)
-	case wire.CodeNoSuchUser:
-		return noSuchUser(a.Conversation)
-	case wire.CodeNotFriend:
-		return wire.Faultf(code, "%s isn't a friend of %s; only friends may send direct messages here", a.Sender, a.Conversation)
-	}
-	return wire.Faultf(wire.CodeInternal, "the store answered %q", word)
-}
-
-func noSuchGroup(group string) *wire.Fault {
-	f := wire.Faultf(wire.CodeNoSuchGroup, "%s has no members; create it first", group)
-	f.Conversation = group
-	return f
-}
-
-func noSuchUser(inbox string) *wire.Fault {
-	f := wire.Faultf(wire.CodeNoSuchUser, "%s was never created", inbox)
-	f.Conversation = inbox
-	return f
 }

@@ -106,6 +106,8 @@ func (r releaser) Appended(batch []*delivery.Append) {
 
 func (releaser) EpochChanged(uint64) {}
 
+func (releaser) Ahead(*delivery.Append) map[string]struct{} { return nil }
+
 func (r releaser) drain() {
 	for range benchSends {
 		r.places <- struct{}{}
@@ -134,7 +136,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func (l *load) keysOf(a *delivery.Append) []string {
-	return l.f.keys.appendKeys(nil, wire.KindGroup, a.Conversation, bucket(time.Now(), time.Hour), true)
+	return l.f.keys.appendKeys(nil, wire.KindGroup, a.Conversation, bucket(time.Now(), time.Hour), true, &Config{})
 }
 
 // BenchmarkAutoPipeline is go-redis's own coalescing with the same script, one

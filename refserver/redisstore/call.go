@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -65,6 +66,25 @@ func isRedisError(err error, prefix string) bool {
 // have to be idempotent. With an epoch other than 0 nothing is done in another
 // one. The error is a *wire.Fault; else every command is answered.
 func (s *Store) do(ctx context.Context, cmd command, epoch uint64, build func(*scriptSet) []redis.Cmder) ([]redis.Cmder, error) {
+	return s.attempt(ctx, cmd, epoch, func(error) bool { return true }, build)
+}
+
+// doOnce is do for commands that are not idempotent: they are issued again only
+// where the attempt before has surely not run.
+func (s *Store) doOnce(ctx context.Context, cmd command, epoch uint64, build func(*scriptSet) []redis.Cmder) ([]redis.Cmder, error) {
+	return s.attempt(ctx, cmd, epoch, didNotRun, build)
+}
+
+// didNotRun says of an error that the command can't have run: Redis refused it,
+// or was never reached.
+func didNotRun(err error) bool {
+	var answer redis.Error
+	var op *net.OpError
+	return errors.As(err, &answer) || errors.As(err, &op) && op.Op == "dial"
+}
+
+// attempt is do, as long as what went wrong may be tried again.
+func (s *Store) attempt(ctx context.Context, cmd command, epoch uint64, again func(error) bool, build func(*scriptSet) []redis.Cmder) ([]redis.Cmder, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	var pause backoff
@@ -97,6 +117,9 @@ func (s *Store) do(ctx context.Context, cmd command, epoch uint64, build func(*s
 			return nil, wire.Faultf(wire.CodeInternal, "the store failed; the server's log says why")
 		}
 		s.trouble.log(s.log, s.cfg.Now(), err)
+		if !again(err) {
+			return nil, wire.Faultf(wire.CodeUnavailable, "the store's answer was lost, and what the request may have removed with it; ask for what is left")
+		}
 		if !pause.wait(ctx, s.stop) {
 			return nil, wire.Faultf(wire.CodeUnavailable, "the store can't be reached; try again")
 		}

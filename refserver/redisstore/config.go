@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"ackmark/refserver/delivery"
 )
 
 // Config is what a store needs to know. Zero values take the defaults named
@@ -22,10 +24,25 @@ type Config struct {
 	// Default "am".
 	Namespace string
 
+	// Group, Cursor and StoreFor choose what is kept of a group's messages, for
+	// the whole life of a namespace. Defaults: cursor, seq, all.
+	Group    delivery.Group
+	Cursor   delivery.Cursor
+	StoreFor delivery.StoreFor
+
 	// DedupFor is how long a resend finds the first send's answer: at least
 	// this long, at most twice. 0 = without limit: one entry per message stays
 	// in Redis for ever. At least one second otherwise.
 	DedupFor time.Duration
+
+	// DedupOff stores every attempt of a send as a message of its own, the
+	// store's own second attempts included.
+	DedupOff bool
+
+	// SenderIndex keeps an index (receiver, sender) of inboxes, which pulls and
+	// counts per sender need. It belongs to a namespace from its beginning:
+	// messages that were stored without it are not in it.
+	SenderIndex bool
 
 	// FriendsOnly lets only friends send direct messages.
 	FriendsOnly bool
@@ -76,6 +93,9 @@ func (c Config) withDefaults() (Config, error) {
 		c.Namespace = defaultNamespace
 	}
 	if err := checkNamespace(c.Namespace); err != nil {
+		return c, err
+	}
+	if err := c.checkDesign(); err != nil {
 		return c, err
 	}
 	if c.DedupFor < 0 || c.DedupFor > 0 && c.DedupFor < minDedup {

@@ -36,6 +36,9 @@ func (s *Store) Open(ctx context.Context, conversation string) (delivery.Log, er
 	if err != nil {
 		return delivery.Log{}, err
 	}
+	if kind == wire.KindGroup && s.cfg.keepsRows() {
+		return s.openRows(ctx, conversation)
+	}
 	exists := s.keys.members(conversation)
 	if kind == wire.KindInbox {
 		exists = s.keys.user(id)
@@ -71,17 +74,12 @@ func (s *Store) Read(ctx context.Context, conversation string, epoch, after uint
 		return nil, err
 	}
 	flat, err := cmd.Slice()
-	if err != nil || len(flat)%2 != 0 {
+	if err != nil {
 		return nil, s.unexpected(cmd)
 	}
-	entries := make([]delivery.Entry, len(flat)/2)
-	for i := range entries {
-		seq, ok1 := flat[2*i].(int64)
-		record, ok2 := flat[2*i+1].(string)
-		if !ok1 || !ok2 {
-			return nil, s.unexpected(cmd)
-		}
-		entries[i] = delivery.Entry{Seq: uint64(seq), Record: bytesOf(record)}
+	entries, ok := entriesOf(flat)
+	if !ok {
+		return nil, s.unexpected(cmd)
 	}
 	return entries, nil
 }
@@ -105,10 +103,23 @@ func (s *Store) Cursor(ctx context.Context, group, user string) (uint64, error) 
 	if err := checkGroup(group); err != nil {
 		return 0, err
 	}
-	cmd, _, err := s.run(ctx, cmdCursor, 0, scriptCursor, []string{s.keys.members(group)}, user)
+	cmd, _, err := s.run(ctx, cmdCursor, 0, scriptCursor, s.cursorKeys(group), user)
 	if err != nil {
 		return 0, err
 	}
+	return s.cursorOf(cmd, group, user)
+}
+
+// cursorKeys are the keys of the cursor script; a time means nothing without the log.
+func (s *Store) cursorKeys(group string) []string {
+	if s.cfg.keepsTimes() {
+		return []string{s.keys.members(group), s.keys.groupLog(group)}
+	}
+	return []string{s.keys.members(group)}
+}
+
+// cursorOf reads the answer of the cursor script.
+func (s *Store) cursorOf(cmd *redis.Cmd, group, user string) (uint64, error) {
 	v, err := cmd.Int64()
 	switch {
 	case err != nil:
@@ -167,27 +178,6 @@ func (s *Store) Move(ctx context.Context, group string, epoch uint64, moves []de
 	return nil
 }
 
-// Remove implements delivery.Store.
-func (s *Store) Remove(ctx context.Context, inbox string, epoch, upTo uint64, ids []uint64) error {
-	kind, _, err := wire.ParseConversation(inbox)
-	if err != nil {
-		return err
-	}
-	if kind != wire.KindInbox {
-		return wire.Faultf(wire.CodeBadRequest, "%s is no inbox; want \"u:ID\"", inbox)
-	}
-	if upTo == 0 && len(ids) == 0 {
-		return nil
-	}
-	args := make([]any, 1, 1+len(ids))
-	args[0] = min(upTo, maxSeq)
-	for _, id := range ids {
-		args = append(args, id)
-	}
-	_, _, err = s.run(ctx, cmdRemove, bound(epoch), scriptRemove, []string{s.keys.log(kind, inbox)}, args...)
-	return err
-}
-
 // maxSeq is the largest seq: scores and JSON numbers are doubles.
 const maxSeq = 1<<53 - 1
 
@@ -234,7 +224,7 @@ func (s *Store) Login(ctx context.Context, user string) ([]delivery.Membership, 
 		epoch = set.epoch
 		cmds := make([]redis.Cmder, len(groups))
 		for i, group := range groups {
-			cmds[i] = evalSHA(ctx, set, scriptCursor, []string{s.keys.members(group)}, user)
+			cmds[i] = evalSHA(ctx, set, scriptCursor, s.cursorKeys(group), user)
 		}
 		return cmds
 	})

@@ -34,7 +34,7 @@ func TestOpen(t *testing.T) {
 			t.Fatalf("inbox: %+v, want %+v", got, want)
 		}
 		// An inbox may become empty, and remembers its head.
-		f.must(f.Remove(f.ctx, "u:bob", f.Epoch(), 3, nil))
+		f.must(f.remove("u:bob", f.Epoch(), 3, nil))
 		want = delivery.Log{Epoch: f.Epoch(), Head: 3, First: 4}
 		if got := f.open("u:bob"); got != want {
 			t.Fatalf("emptied inbox: %+v, want %+v", got, want)
@@ -174,7 +174,7 @@ func TestRemove(t *testing.T) {
 			{"nothing", 0, nil, []uint64{6, 7, 8}},
 			{"past the head", ^uint64(0), nil, []uint64{}},
 		} {
-			f.must(f.Remove(f.ctx, "u:bob", f.Epoch(), c.upTo, c.ids))
+			f.must(f.remove("u:bob", f.Epoch(), c.upTo, c.ids))
 			if got := f.seqs("u:bob"); !reflect.DeepEqual(got, c.want) {
 				t.Fatalf("%s: %v, want %v", c.name, got, c.want)
 			}
@@ -186,8 +186,8 @@ func TestRemove(t *testing.T) {
 		if got := f.seqs("u:bob"); !reflect.DeepEqual(got, []uint64{9}) {
 			t.Fatalf("%v, want [9]", got)
 		}
-		wantCode(t, f.Remove(f.ctx, "u:bob", 1, 9, nil), wire.CodeUnavailable)
-		wantCode(t, f.Remove(f.ctx, "g:bob", f.Epoch(), 9, nil), wire.CodeBadRequest)
+		wantCode(t, f.remove("u:bob", 1, 9, nil), wire.CodeUnavailable)
+		wantCode(t, f.remove("g:bob", f.Epoch(), 9, nil), wire.CodeBadRequest)
 
 		many := make([]uint64, 2500)
 		for i := range many {
@@ -197,7 +197,7 @@ func TestRemove(t *testing.T) {
 				break
 			}
 		}
-		f.must(f.Remove(f.ctx, "u:bob", f.Epoch(), 0, many))
+		f.must(f.remove("u:bob", f.Epoch(), 0, many))
 		if got := f.seqs("u:bob"); !reflect.DeepEqual(got, []uint64{9}) {
 			t.Fatalf("%d are left, want [9]", len(got))
 		}
@@ -261,7 +261,7 @@ func TestTrimBehindWriter(t *testing.T) {
 // Everything of one conversation or user lies in one slot of a Redis Cluster.
 func TestOneSlotPerConversation(t *testing.T) {
 	r := redistest.Start(t)
-	f := startStore(t, Config{URL: r.URL(), DedupFor: time.Minute, FriendsOnly: true, Namespace: "am:run-1"})
+	f := startStore(t, Config{URL: r.URL(), DedupFor: time.Minute, FriendsOnly: true, SenderIndex: true, Namespace: "am:run-1"})
 	f.group("x", "alice", "bob")
 	if _, err := f.AddFriends(f.ctx, "bob", []string{"alice"}); err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestOneSlotPerConversation(t *testing.T) {
 		}
 		slots[tag][r.Client().ClusterKeySlot(f.ctx, key).Val()]++
 	}
-	want := map[string]int{"g:x": 4, "u:alice": 2, "u:bob": 6} // log members meta sent · user groups · + inbox friends meta sent
+	want := map[string]int{"g:x": 4, "u:alice": 2, "u:bob": 7} // log members meta sent · user groups · + inbox senders friends meta sent
 	for tag, n := range want {
 		total := 0
 		for _, k := range slots[tag] {
@@ -334,7 +334,7 @@ func TestLargeSeqs(t *testing.T) {
 		if c := f.cursor(g, "alice"); c != start+2 {
 			t.Fatalf("cursor %d, want %d", c, start+2)
 		}
-		f.must(f.Remove(f.ctx, "u:bob", f.Epoch(), start, nil))
+		f.must(f.remove("u:bob", f.Epoch(), start, nil))
 		if got := f.seqs("u:bob"); !reflect.DeepEqual(got, []uint64{start + 1}) {
 			t.Fatalf("%v", got)
 		}

@@ -68,6 +68,11 @@ func (s *Store) establish(ctx context.Context, seen *scriptSet) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkNamespace(ctx, c); errors.As(err, &unfit) && seen != nil {
+		s.log.Error("this namespace can't be used", "namespace", s.cfg.Namespace, "why", unfit.Error())
+	} else if err != nil {
+		return err
+	}
 
 	s.server.Store(&srv)
 	if seen != nil && seen.epoch != set.epoch {
@@ -90,7 +95,7 @@ func (s *Store) load(ctx context.Context, c *redis.Client) (*scriptSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := newScriptSet(epoch)
+	set, err := newScriptSet(epoch, s.cfg)
 	if err != nil {
 		return nil, err
 	}

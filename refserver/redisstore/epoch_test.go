@@ -40,7 +40,7 @@ func TestTailCut(t *testing.T) {
 	wantCode(t, err, wire.CodeUnavailable)
 	_, err = f.Trim(f.ctx, g, old, 1)
 	wantCode(t, err, wire.CodeUnavailable)
-	wantCode(t, f.Remove(f.ctx, "u:bob", old, 9, nil), wire.CodeUnavailable)
+	wantCode(t, f.remove("u:bob", old, 9, nil), wire.CodeUnavailable)
 	if c := f.cursor(g, "bob"); c != 0 {
 		t.Fatalf("an old ack moved the cursor to %d", c)
 	}
@@ -79,7 +79,7 @@ func TestBaseBeforeFirstSend(t *testing.T) {
 		f.sent(g, "alice", fmt.Sprint(i))
 		f.sent("u:bob", "alice", fmt.Sprint(i))
 	}
-	f.must(f.Remove(f.ctx, "u:bob", f.Epoch(), 3, nil)) // an empty stream survives a restart
+	f.must(f.remove("u:bob", f.Epoch(), 3, nil)) // an empty stream survives a restart
 	r.Kill()
 	r.Restart()
 	for _, conversation := range []string{g, "u:bob"} {
@@ -195,11 +195,11 @@ func TestEpochNeverAgain(t *testing.T) {
 
 // The scripts of two epochs have no SHA in common.
 func TestScriptsNameTheirEpoch(t *testing.T) {
-	a, err := newScriptSet(1)
+	a, err := newScriptSet(1, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := newScriptSet(2)
+	b, err := newScriptSet(2, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

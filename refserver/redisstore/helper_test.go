@@ -30,6 +30,7 @@ type recorder struct {
 	order  map[string][]uint64 // guarded by mu: new seqs by conversation, in the order of the reports
 	epochs []uint64            // guarded by mu
 	batchN []int               // guarded by mu: sizes of the batches
+	online map[string]struct{} // guarded by mu: whom every message reaches ahead
 }
 
 func (r *recorder) Appended(batch []*delivery.Append) {
@@ -46,6 +47,13 @@ func (r *recorder) Appended(batch []*delivery.Append) {
 			reply <- a
 		}
 	}
+}
+
+// Ahead reaches whom the test has named.
+func (r *recorder) Ahead(a *delivery.Append) map[string]struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.online
 }
 
 func (r *recorder) EpochChanged(epoch uint64) {
@@ -179,6 +187,11 @@ func (f *fixture) cursor(group, user string) uint64 {
 func (f *fixture) move(group, user string, upTo uint64) {
 	f.t.Helper()
 	f.must(f.Move(f.ctx, group, f.Epoch(), []delivery.Move{{User: user, UpTo: upTo}}))
+}
+
+func (f *fixture) remove(inbox string, epoch, upTo uint64, ids []uint64) error {
+	_, err := f.Remove(f.ctx, inbox, epoch, upTo, ids)
+	return err
 }
 
 // seqs reads a whole conversation.

@@ -13,21 +13,29 @@ import (
 // Cluster and a script may touch it as a whole.
 //
 //	NS:{g:ID}:log      stream   messages of a group, entry 0-SEQ, field r = record
-//	NS:{g:ID}:members  zset     member = user, score = cursor
+//	NS:{g:ID}:members  zset     member = user, score = cursor: a seq, or a time in Unix ms
 //	NS:{u:ID}:inbox    stream   direct messages of a user
+//	NS:{u:ID}:senders  zset     score 0, member = 'SENDER SEQ', the seq in 16 digits: the inbox by sender
 //	NS:{u:ID}:user     string   the user exists
 //	NS:{u:ID}:groups   set      groups of the user; may name one group too many, never one too few
 //	NS:{u:ID}:friends  zset     score 0, so that names are listed in byte order
-//	NS:{…}:meta        hash     epoch, base
+//	NS:{u:ID}:copies   zset     group design copies: score 0, member = 'g:ID SEQ RECORD', the seq in 16 digits
+//	NS:{u:ID}:pending  zset     group design ids: score 0, member = 'g:ID SEQ'
+//	NS:{u:ID}:fanned   hash     copies, ids: group → 'EPOCH SEQ' of the last row that was written, though it may be gone
+//	NS:{g:ID}:storing  hash     copies, ids: seq → 'EPOCH' of a message whose rows aren't all there; copies 'EPOCH RECORD'
+//	NS:{g:ID}:refs     hash     ids: seq → ids left, so that the body goes with the last one; '@' → generation of the counts
+//	NS:{…}:meta        hash     epoch, base; copies, ids: seq of a group
 //	NS:{…}:sent:BUCKET hash     idempotent sends of one time bucket
-//	NS:epoch           hash     run_id, epoch
+//	NS:epoch           hash     run_id, epoch, design
+//	NS:presence        zset     copies, ids for who is offline: member = user, score = until when it is online, Unix ms
 type keyspace struct {
-	prefix string // "NS:{"
-	epoch  string
+	prefix   string // "NS:{"
+	epoch    string
+	presence string
 }
 
 func newKeyspace(namespace string) keyspace {
-	return keyspace{prefix: namespace + ":{", epoch: namespace + ":epoch"}
+	return keyspace{prefix: namespace + ":{", epoch: namespace + ":epoch", presence: namespace + ":presence"}
 }
 
 func (k keyspace) key(conversation, table string) string {
@@ -41,11 +49,23 @@ func (k keyspace) log(kind wire.Kind, conversation string) string {
 	return k.key(conversation, "log")
 }
 
+func (k keyspace) copies(user string) string       { return k.key(wire.Inbox(user), "copies") }
+func (k keyspace) pending(user string) string      { return k.key(wire.Inbox(user), "pending") }
+func (k keyspace) fanned(user string) string       { return k.key(wire.Inbox(user), "fanned") }
+func (k keyspace) storing(group string) string     { return k.key(group, "storing") }
+func (k keyspace) refs(group string) string        { return k.key(group, "refs") }
+func (k keyspace) groupLog(group string) string    { return k.key(group, "log") }
 func (k keyspace) members(group string) string     { return k.key(group, "members") }
 func (k keyspace) meta(conversation string) string { return k.key(conversation, "meta") }
 func (k keyspace) user(user string) string         { return k.key(wire.Inbox(user), "user") }
 func (k keyspace) groups(user string) string       { return k.key(wire.Inbox(user), "groups") }
+func (k keyspace) senders(inbox string) string     { return k.key(inbox, "senders") }
 func (k keyspace) friends(user string) string      { return k.key(wire.Inbox(user), "friends") }
+
+// countKeys are the keys of the scripts that end the storing of messages.
+func (k keyspace) countKeys(group string) []string {
+	return []string{k.storing(group), k.refs(group), k.groupLog(group)}
+}
 
 // bucket numbers a bucket of idempotent sends; without a time limit there is one.
 func bucket(now time.Time, dedupFor time.Duration) int64 {
@@ -58,19 +78,26 @@ func bucket(now time.Time, dedupFor time.Duration) int64 {
 // The keys of the append scripts, in their order; "sent:" is the current bucket
 // first, then the previous one.
 var (
-	appendGroupKeys = []string{"log", "members", "sent:", "meta", "sent:"}
-	appendInboxKeys = []string{"inbox", "user", "sent:", "meta", "friends", "sent:"}
+	appendGroupKeys  = []string{"log", "members", "sent:", "meta", "sent:"}
+	appendRowsKeys   = []string{"log", "members", "sent:", "meta", "storing", "sent:"}
+	appendInboxKeys  = []string{"inbox", "user", "sent:", "meta", "friends", "sent:"}
+	indexedInboxKeys = []string{"inbox", "user", "sent:", "meta", "friends", "senders", "sent:"}
 )
 
 // maxAppendKeys is the most keys of an append script.
-const maxAppendKeys = 6
+const maxAppendKeys = 7
 
 // appendKeys returns the keys of an append script in the scripts' order, cut
 // out of one string: one allocation for a send.
-func (k keyspace) appendKeys(keys []string, kind wire.Kind, conversation string, bucket int64, limited bool) []string {
+func (k keyspace) appendKeys(keys []string, kind wire.Kind, conversation string, bucket int64, limited bool, cfg *Config) []string {
 	names := appendGroupKeys
-	if kind == wire.KindInbox {
+	switch {
+	case kind == wire.KindInbox && cfg.SenderIndex:
+		names = indexedInboxKeys
+	case kind == wire.KindInbox:
 		names = appendInboxKeys
+	case cfg.keepsRows():
+		names = appendRowsKeys
 	}
 	n := len(names)
 	if !limited {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ackmark/refserver/delivery"
 	"ackmark/refserver/wire"
 )
 
@@ -100,6 +101,11 @@ func (s *Store) AddMembers(ctx context.Context, group string, members []string) 
 	if err := s.list(ctx, group, members); err != nil {
 		return 0, err
 	}
+	if s.cfg.keepsRows() {
+		if err := s.clearStrangers(ctx, group, members); err != nil {
+			return 0, err
+		}
+	}
 	keys := []string{s.keys.members(group), s.keys.log(wire.KindGroup, group)}
 	for part := range slices.Chunk(members, chunk) {
 		cmd, _, err := s.run(ctx, cmdAdmin, 0, scriptAddMembers, keys, anys(part)...)
@@ -146,20 +152,61 @@ func (s *Store) RemoveMembers(ctx context.Context, group string, members []strin
 	}); err != nil {
 		return removed, err
 	}
+	if s.cfg.keepsRows() {
+		if err := s.clearStrangers(ctx, group, members); err != nil {
+			return removed, err
+		}
+	}
 	// Who was added again in between is a member whose list has just lost the group.
-	scores, err := pipeline(ctx, s, cmdAdmin, members, func(user string) *redis.FloatCmd {
-		return redis.NewFloatCmd(ctx, "zscore", s.keys.members(group), user)
-	})
+	again, _, err := s.partMembers(ctx, group, members)
 	if err != nil {
 		return removed, err
 	}
-	var again []string
+	return removed, s.list(ctx, group, again)
+}
+
+// partMembers tells who of some users is a member of a group.
+func (s *Store) partMembers(ctx context.Context, group string, users []string) (members, strangers []string, err error) {
+	scores, err := pipeline(ctx, s, cmdAdmin, users, func(user string) *redis.FloatCmd {
+		return redis.NewFloatCmd(ctx, "zscore", s.keys.members(group), user)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	for i, c := range scores {
 		if c.Err() == nil {
-			again = append(again, members[i])
+			members = append(members, users[i])
+		} else {
+			strangers = append(strangers, users[i])
 		}
 	}
-	return removed, s.list(ctx, group, again)
+	return members, strangers, nil
+}
+
+// clearStrangers removes the rows of a group from users that aren't its members:
+// of those who have left, and what a send that was under way then gave them
+// before they come again.
+func (s *Store) clearStrangers(ctx context.Context, group string, users []string) error {
+	_, strangers, err := s.partMembers(ctx, group, users)
+	if err != nil {
+		return err
+	}
+	moves := make([]delivery.Move, len(strangers))
+	for i, user := range strangers {
+		moves[i] = delivery.Move{User: user, UpTo: maxSeq}
+	}
+	if len(moves) == 0 {
+		return nil
+	}
+	for {
+		epoch := s.Epoch()
+		if err = s.recovered(ctx, group, epoch); err == nil { // so that what goes is counted off
+			err = s.RemoveRows(ctx, group, epoch, moves)
+		}
+		if err == nil || s.Epoch() == epoch {
+			return err
+		}
+	}
 }
 
 // AddFriends implements delivery.Store. Friendship has a direction: these may

@@ -33,7 +33,7 @@ func (s *Store) PurgeNamespace(ctx context.Context) (removed int, err error) {
 			break
 		}
 	}
-	n, err := s.unlink(ctx, []string{s.keys.epoch})
+	n, err := s.unlink(ctx, []string{s.keys.epoch, s.keys.presence})
 	return removed + n, err
 }
 

@@ -28,6 +28,7 @@ type proxy struct {
 	conns map[net.Conn]bool // guarded by mu: both ends
 	lose  int               // guarded by mu: answers to lose, with their connection, after keep bytes
 	keep  int               // guarded by mu
+	pass  int               // guarded by mu: answers to forward before any is lost
 	hang  bool              // guarded by mu: answers are swallowed, connections stay
 }
 
@@ -58,6 +59,13 @@ func (p *proxy) loseAnswers(n, keep int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lose, p.keep = n, keep
+}
+
+// loseLater loses one answer after some others.
+func (p *proxy) loseLater(pass, keep int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lose, p.keep, p.pass = 1, keep, pass
 }
 
 func (p *proxy) setHang(on bool) {
@@ -94,7 +102,8 @@ func (p *proxy) answers(client, server net.Conn) {
 			return
 		}
 		p.mu.Lock()
-		hang, lose := p.hang, p.lose > 0
+		hang, lose := p.hang, p.lose > 0 && p.pass == 0
+		p.pass = max(0, p.pass-1)
 		if lose {
 			p.lose--
 			n = min(n, p.keep)
@@ -200,7 +209,7 @@ func TestRetriedCalls(t *testing.T) {
 		"read":   func() error { _, err := f.Read(f.ctx, g, f.Epoch(), 0, 9); return err },
 		"login":  func() error { _, err := f.Login(f.ctx, "bob"); return err },
 		"move":   func() error { return f.Move(f.ctx, g, f.Epoch(), []delivery.Move{{User: "bob", UpTo: 1}}) },
-		"remove": func() error { return f.Remove(f.ctx, "u:bob", f.Epoch(), 1, nil) },
+		"remove": func() error { return f.remove("u:bob", f.Epoch(), 1, nil) },
 		"trim":   func() error { _, err := f.Trim(f.ctx, g, f.Epoch(), 0); return err },
 		"users":  func() error { return f.CreateUsers(f.ctx, []string{"carol", "dave"}) },
 		"ping":   func() error { return f.Ping(f.ctx) },

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,15 +24,42 @@ const (
 	scriptCursor
 	scriptMove
 	scriptRemove
+	scriptReadInbox
+	scriptCountSenders
 	scriptTrim
 	scriptAddMembers
+	scriptAddRow
+	scriptFinish
+	scriptRelease
+	scriptUnfinished
+	scriptRecount
+	scriptOpenRows
+	scriptRows
+	scriptReadRows
+	scriptTakeIDs
+	scriptRemoveRows
+	scriptBodies
 	scriptCount
 )
 
 // scriptNames are the files below scripts/.
 var scriptNames = [scriptCount]string{
 	scriptAppendGroup: "append_group", scriptAppendInbox: "append_inbox", scriptOpen: "open", scriptRead: "read",
-	scriptCursor: "cursor", scriptMove: "move", scriptRemove: "remove", scriptTrim: "trim", scriptAddMembers: "add_members",
+	scriptCursor: "cursor", scriptMove: "move", scriptRemove: "remove",
+	scriptReadInbox: "read_inbox", scriptCountSenders: "count_senders", scriptTrim: "trim", scriptAddMembers: "add_members",
+	scriptAddRow: "add_row", scriptFinish: "finish", scriptRelease: "release", scriptUnfinished: "unfinished", scriptRecount: "recount",
+	scriptOpenRows: "open_rows", scriptRows: "rows", scriptReadRows: "read_rows", scriptTakeIDs: "take_ids", scriptRemoveRows: "remove_rows", scriptBodies: "bodies",
+}
+
+// scriptFile is the file of a script in the design that is chosen.
+func scriptFile(s script, cfg Config) string {
+	switch {
+	case s == scriptAppendGroup && cfg.keepsRows():
+		return "append_rows"
+	case cfg.keepsTimes() && slices.Contains([]script{scriptAppendGroup, scriptCursor, scriptMove, scriptTrim, scriptAddMembers}, s):
+		return scriptNames[s] + "_time"
+	}
+	return scriptNames[s]
 }
 
 // scriptSet is the scripts of one epoch. Its SHAs differ from every other
@@ -46,13 +74,15 @@ type scriptSet struct {
 // keeps in a listpack (hash-max-listpack-value 64).
 const markPadding = 64
 
-// newScriptSet writes the epoch into every script.
-func newScriptSet(epoch uint64) (*scriptSet, error) {
+// newScriptSet writes the epoch, and what is switched on, into every script:
+// constants cost a send nothing.
+func newScriptSet(epoch uint64, cfg Config) (*scriptSet, error) {
 	set := &scriptSet{epoch: epoch}
 	number := strconv.FormatUint(epoch, 10)
-	literals := strings.NewReplacer("@EPOCH@", number, "@MARK@", number+strings.Repeat(".", markPadding))
+	literals := strings.NewReplacer("@EPOCH@", number, "@MARK@", number+strings.Repeat(".", markPadding),
+		"@DEDUP@", onOff(!cfg.DedupOff), "@SENDERS@", onOff(cfg.SenderIndex), "@GROUP@", string(cfg.Group), "@CURSOR@", string(cfg.Cursor))
 	for s := range scriptCount {
-		text, err := scriptText(scriptNames[s])
+		text, err := scriptText(scriptFile(s, cfg))
 		if err != nil {
 			return nil, err
 		}
@@ -61,6 +91,13 @@ func newScriptSet(epoch uint64) (*scriptSet, error) {
 		set.sha[s] = hex.EncodeToString(sum[:])
 	}
 	return set, nil
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }
 
 // scriptText returns a script with its includes and without its comments,

@@ -28,6 +28,7 @@ type Store struct {
 	establishing chan struct{} // a lock that waits no longer than a context
 
 	shards []*shard
+	fans   fans
 	seed   maphash.Seed
 	stop   context.Context // ends when Close gives up on what is queued
 	cancel context.CancelFunc
@@ -37,7 +38,10 @@ type Store struct {
 	trouble  troubleLog
 }
 
-var _ delivery.Store = (*Store)(nil)
+var (
+	_ delivery.Store    = (*Store)(nil)
+	_ delivery.RowStore = (*Store)(nil)
+)
 
 // New checks the configuration; Start connects. The log also receives what
 // go-redis has to say, at level debug: it reports every failed dial, and its

@@ -2,6 +2,8 @@ package server
 
 import (
 	"time"
+
+	"ackmark/refserver/delivery"
 )
 
 // DevSecret is the token and admin secret under --insecure-dev: known to
@@ -23,6 +25,13 @@ type Config struct {
 	AdminSecret string // empty: no admin API
 	InsecureDev bool   // both secrets are DevSecret
 
+	Group       delivery.Group    // what is stored of a group's message
+	Cursor      delivery.Cursor   // what a member's cursor is, with Group cursor
+	StoreFor    delivery.StoreFor // for whom
+	Remove      delivery.Remove   // when it goes
+	SenderIndex bool              // inboxes can be pulled and counted by sender
+	DedupOff    bool              // every attempt of a send is a message of its own
+
 	AckJoin     time.Duration
 	AckFlush    time.Duration
 	Retransmit  time.Duration // 0: never
@@ -31,6 +40,8 @@ type Config struct {
 	QueueBytes  int
 	Page        int // messages
 	MaxPage     int // messages
+	MaxResponse int // bytes
+	MaxFriends  int // names
 	Retention   int // messages, 0: no limit
 	DedupFor    time.Duration
 	FriendsOnly bool
@@ -60,6 +71,10 @@ func DefaultConfig() Config {
 		Listen:             "127.0.0.1:8490",
 		Redis:              "redis://127.0.0.1:6379",
 		Namespace:          "am",
+		Group:              delivery.GroupCursor,
+		Cursor:             delivery.CursorSeq,
+		StoreFor:           delivery.StoreForAll,
+		Remove:             delivery.RemoveOnAck,
 		AckJoin:            5 * time.Millisecond,
 		Retransmit:         15 * time.Second,
 		Window:             256,
@@ -67,6 +82,8 @@ func DefaultConfig() Config {
 		QueueBytes:         256 << 10,
 		Page:               100,
 		MaxPage:            1000,
+		MaxResponse:        64 << 20,
+		MaxFriends:         10_000,
 		DedupFor:           10 * time.Minute,
 		MaxBody:            64 << 10,
 		MaxFrame:           256 << 10,

@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(perfRole); role != "" { // a child of the benchmarks
 		os.Exit(perfChildMain(role))
 	}
+	if args := os.Getenv(serveArgs); args != "" { // a server to be killed
+		os.Exit(Main(strings.Split(args, "\n"), os.Stdin, os.Stdout, os.Stderr))
+	}
 	goleak.VerifyTestMain(m,
 		// fasthttp's own, see package gateway's tests.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
@@ -76,6 +79,14 @@ func TestUsageErrors(t *testing.T) {
 		{name: "page above max-page", args: append(dev, "--page", "2000"), message: "--max-page 1000"},
 		{name: "frame below body", args: append(dev, "--max-body", "1MiB"), message: "--max-frame 256KiB doesn't hold"},
 		{name: "acks later than the retransmission", args: append(dev, "--ack-flush", "20s"), message: "isn't below --retransmit 15s"},
+		{name: "bad design", args: append(dev, "--group", "cursors"), message: "cursor, copies or ids is right"},
+		{name: "bad dedup", args: append(dev, "--dedup", "yes"), message: "on or off is right"},
+		{name: "shared log removed on pull", args: append(dev, "--remove", "on-pull"), message: "the log is shared, it goes when all cursors have passed"},
+		{name: "shared log for offline members", args: append(dev, "--store-for", "offline"), message: "one row serves all members"},
+		{name: "time cursor without cursors", args: append(dev, "--group", "ids", "--cursor", "time-from"), message: "only --group cursor has one"},
+		{name: "retention without a log", args: append(dev, "--group", "copies", "--retention", "5"), message: "only the shared log of --group cursor is cut"},
+		{name: "small responses", args: append(dev, "--max-response", "1KiB"), message: "--max-response 1024: from 4096"},
+		{name: "no friends", args: append(dev, "--max-friends", "0"), message: "--max-friends 0: from 1"},
 		{name: "public profiles", args: append(dev, "--pprof", ":6060"), message: "loopback only"},
 		{name: "bad log level", args: append(dev, "--log-level", "loud"), message: "debug, info, warn or error"},
 		{name: "bad log format", args: append(dev, "--log-format", "xml"), message: "text or json"},

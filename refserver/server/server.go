@@ -43,6 +43,7 @@ func New(cfg Config, log *slog.Logger) (*Server, error) {
 	cfg = cfg.withSecrets()
 	store, err := redisstore.New(redisstore.Config{
 		URL: cfg.Redis, Namespace: cfg.Namespace, DedupFor: cfg.DedupFor, FriendsOnly: cfg.FriendsOnly,
+		Group: cfg.Group, Cursor: cfg.Cursor, StoreFor: cfg.StoreFor, SenderIndex: cfg.SenderIndex, DedupOff: cfg.DedupOff,
 	}, log)
 	if err != nil {
 		return nil, err
@@ -57,6 +58,8 @@ func New(cfg Config, log *slog.Logger) (*Server, error) {
 		Retransmit: retransmit, WriteTimeout: cfg.WriteTimeout,
 	})
 	s.svc = delivery.New(delivery.Config{
+		Group: cfg.Group, Cursor: cfg.Cursor, StoreFor: cfg.StoreFor, Remove: cfg.Remove,
+		SenderIndex: cfg.SenderIndex, DedupOff: cfg.DedupOff, MaxResponse: cfg.MaxResponse, MaxFriends: cfg.MaxFriends,
 		AckJoin: cfg.AckJoin, AckFlush: cfg.AckFlush, Page: cfg.Page, MaxPage: cfg.MaxPage,
 		MaxBody: cfg.MaxBody, MaxInFlight: cfg.MaxInFlight, Retention: cfg.Retention,
 	}, store, s.hub, log)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -52,6 +53,10 @@ func sized(p *int) func(*pflag.FlagSet, string, string) {
 
 // settings lists every flag of serve, in the order of its help.
 func (o *options) settings() []setting {
+	return slices.Concat(o.serviceSettings(), o.designSettings(), o.deliverySettings(), o.limitSettings(), o.processSettings())
+}
+
+func (o *options) serviceSettings() []setting {
 	return []setting{
 		{group: "Service", name: "listen", arg: "HOST:PORT", bind: text(&o.Listen),
 			help: "address that clients connect to; port 0 takes a free one. Without secrets a loopback address is the only choice"},
@@ -70,7 +75,11 @@ func (o *options) settings() []setting {
 			help: "file that holds the admin secret"},
 		{group: "Secrets", name: "insecure-dev", bind: flag(&o.InsecureDev),
 			help: "both secrets are \"" + DevSecret + "\"; loopback only, for trying things out"},
+	}
+}
 
+func (o *options) deliverySettings() []setting {
+	return []setting{
 		{group: "Delivery", name: "ack-join", arg: "TIME", bind: duration(&o.AckJoin),
 			help: "acks gather that long, then one Redis command per group moves all their cursors"},
 		{group: "Delivery", name: "ack-flush", arg: "TIME", bind: duration(&o.AckFlush),
@@ -87,13 +96,21 @@ func (o *options) settings() []setting {
 			help: "messages in a page when the client names no limit"},
 		{group: "Delivery", name: "max-page", arg: "N", bind: number(&o.MaxPage),
 			help: "most messages in a page"},
+		{group: "Delivery", name: "max-response", arg: "SIZE", bind: sized(&o.MaxResponse),
+			help: "largest answer to a pull; a pull of everything that would be larger is refused"},
+		{group: "Delivery", name: "max-friends", arg: "N", bind: number(&o.MaxFriends),
+			help: "most names in one answer of the friend list"},
 		{group: "Delivery", name: "retention", arg: "N", bind: number(&o.Retention),
 			help: "most messages in a group's log; older ones go even if a member hasn't acked them. 0: no limit"},
 		{group: "Delivery", name: "dedup-for", arg: "TIME", bind: duration(&o.DedupFor),
 			help: "how long a resend with the same client_msg_id finds the first one. 0: for ever"},
 		{group: "Delivery", name: "friends-only", bind: flag(&o.FriendsOnly),
 			help: "only friends may send direct messages"},
+	}
+}
 
+func (o *options) limitSettings() []setting {
+	return []setting{
 		{group: "Limits", name: "max-body", arg: "SIZE", bind: sized(&o.MaxBody),
 			help: "largest body of a message"},
 		{group: "Limits", name: "max-frame", arg: "SIZE", bind: sized(&o.MaxFrame),
@@ -123,7 +140,11 @@ func (o *options) settings() []setting {
 			help: "to serve one HTTP request, one hello or one pull"},
 		{group: "Times", name: "drain-timeout", arg: "TIME", bind: duration(&o.DrainTimeout),
 			help: "to close connections and flush acks after SIGTERM or SIGINT"},
+	}
+}
 
+func (o *options) processSettings() []setting {
+	return []setting{
 		{group: "Process", name: "addr-file", arg: "PATH", bind: text(&o.addrFile),
 			help: "once ready, HOST:PORT is written there, in one piece; removed at the end"},
 		{group: "Process", name: "exit-with-stdin", bind: flag(&o.exitWithStdin),

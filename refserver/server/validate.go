@@ -15,7 +15,7 @@ const frameEnvelope = 4 << 10
 // Validate says what is wrong with a setting, by its flag's name, and what
 // would be right.
 func (c Config) Validate() error {
-	for _, check := range []func(Config) error{checkListen, checkRedis, checkSecrets, checkTimes, checkNumbers, checkRelations} {
+	for _, check := range []func(Config) error{checkListen, checkRedis, checkSecrets, checkDesign, checkTimes, checkNumbers, checkRelations} {
 		if err := check(c); err != nil {
 			return err
 		}
@@ -138,6 +138,8 @@ func checkNumbers(c Config) error {
 		{"queue-bytes", c.QueueBytes, 16 << 10, 1 << 30},
 		{"page", c.Page, 1, 100_000},
 		{"max-page", c.MaxPage, 1, 100_000},
+		{"max-response", c.MaxResponse, 4 << 10, 1 << 30},
+		{"max-friends", c.MaxFriends, 1, 1 << 20},
 		{"retention", c.Retention, 0, 1 << 40},
 		{"max-body", c.MaxBody, 1, 16 << 20},
 		{"max-frame", c.MaxFrame, frameEnvelope, 128 << 20},

@@ -48,6 +48,8 @@ type Frame struct {
 	Conversation   *Conversation          `protobuf:"bytes,16,opt,name=conversation,proto3" json:"conversation,omitempty"`                           // server → client, the answer to open and close
 	PullNow        *PullNow               `protobuf:"bytes,17,opt,name=pull_now,json=pullNow,proto3" json:"pull_now,omitempty"`                      // server → client
 	Error          *Error                 `protobuf:"bytes,18,opt,name=error,proto3" json:"error,omitempty"`                                         // server → client
+	SyncRequest    *SyncRequest           `protobuf:"bytes,19,opt,name=sync_request,json=syncRequest,proto3" json:"sync_request,omitempty"`          // client → server
+	Sync           *Sync                  `protobuf:"bytes,20,opt,name=sync,proto3" json:"sync,omitempty"`                                           // server → client
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -208,6 +210,20 @@ func (x *Frame) GetError() *Error {
 	return nil
 }
 
+func (x *Frame) GetSyncRequest() *SyncRequest {
+	if x != nil {
+		return x.SyncRequest
+	}
+	return nil
+}
+
+func (x *Frame) GetSync() *Sync {
+	if x != nil {
+		return x.Sync
+	}
+	return nil
+}
+
 // Hello opens a session. A conversation named in resume continues after the
 // client's own watermark; one that isn't named continues after the server's
 // cursor, so what was delivered but never acked is delivered again.
@@ -215,6 +231,8 @@ type Hello struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Resume        []*Resume              `protobuf:"bytes,1,rep,name=resume,proto3" json:"resume,omitempty"`
 	Window        uint32                 `protobuf:"varint,2,opt,name=window,proto3" json:"window,omitempty"` // most deliveries in flight, unacked, on this connection; 0 = the server's default
+	Live          bool                   `protobuf:"varint,3,opt,name=live,proto3" json:"live,omitempty"`     // every conversation is live from its head on at once; what waits below is the client's to pull
+	Closed        bool                   `protobuf:"varint,4,opt,name=closed,proto3" json:"closed,omitempty"` // groups begin count-only; open makes one live
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -261,6 +279,20 @@ func (x *Hello) GetWindow() uint32 {
 		return x.Window
 	}
 	return 0
+}
+
+func (x *Hello) GetLive() bool {
+	if x != nil {
+		return x.Live
+	}
+	return false
+}
+
+func (x *Hello) GetClosed() bool {
+	if x != nil {
+		return x.Closed
+	}
+	return false
 }
 
 // Resume says what a client holds of a conversation: everything up to cursor.
@@ -907,15 +939,22 @@ func (x *AckResult) GetCursor() uint64 {
 	return 0
 }
 
-// PageRequest pulls one page of stored messages, oldest first.
+// PageRequest pulls one page of stored messages: oldest first, the ones right
+// after after; newest first, the last ones below before. Inside a page messages
+// are in the order of their seqs either way.
 type PageRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	Conversation  string                 `protobuf:"bytes,2,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"` // epoch of after; in another epoch than the server's the page starts after min(after, base); 0: the server's
-	After         uint64                 `protobuf:"varint,4,opt,name=after,proto3" json:"after,omitempty"` // last seq that the client has
-	Limit         uint32                 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"` // most messages in the page; 0 = the server's default
-	Ack           bool                   `protobuf:"varint,6,opt,name=ack,proto3" json:"ack,omitempty"`     // the request also acks everything up to after (next page is the ack)
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`     // epoch of after; in another epoch than the server's the page starts after min(after, base); 0: the server's
+	After         uint64                 `protobuf:"varint,4,opt,name=after,proto3" json:"after,omitempty"`     // last seq that the client has
+	Limit         uint32                 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`     // most messages in the page; 0 = the server's default
+	Ack           bool                   `protobuf:"varint,6,opt,name=ack,proto3" json:"ack,omitempty"`         // the request also acks everything up to after (next page is the ack)
+	Sender        string                 `protobuf:"bytes,7,opt,name=sender,proto3" json:"sender,omitempty"`    // inboxes of a server that keeps a sender index: only this user's messages
+	All           bool                   `protobuf:"varint,8,opt,name=all,proto3" json:"all,omitempty"`         // everything in one page, without a limit of messages; too_large where it would exceed the server's largest response
+	Newest        bool                   `protobuf:"varint,9,opt,name=newest,proto3" json:"newest,omitempty"`   // newest first
+	Before        uint64                 `protobuf:"varint,10,opt,name=before,proto3" json:"before,omitempty"`  // newest first: only messages below this seq; 0 = from the head on
+	Ids           []uint64               `protobuf:"varint,11,rep,packed,name=ids,proto3" json:"ids,omitempty"` // the request also acks these, as an ack's ids (next page is the ack, newest first)
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -992,6 +1031,41 @@ func (x *PageRequest) GetAck() bool {
 	return false
 }
 
+func (x *PageRequest) GetSender() string {
+	if x != nil {
+		return x.Sender
+	}
+	return ""
+}
+
+func (x *PageRequest) GetAll() bool {
+	if x != nil {
+		return x.All
+	}
+	return false
+}
+
+func (x *PageRequest) GetNewest() bool {
+	if x != nil {
+		return x.Newest
+	}
+	return false
+}
+
+func (x *PageRequest) GetBefore() uint64 {
+	if x != nil {
+		return x.Before
+	}
+	return 0
+}
+
+func (x *PageRequest) GetIds() []uint64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
 // Page covers every seq in (after, up_to]. A seq in that range without a
 // message isn't missing: the user sent it or it was acked by id.
 type Page struct {
@@ -1002,9 +1076,10 @@ type Page struct {
 	After         uint64                 `protobuf:"varint,4,opt,name=after,proto3" json:"after,omitempty"`
 	UpTo          uint64                 `protobuf:"varint,5,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
 	Messages      []*Deliver             `protobuf:"bytes,6,rep,name=messages,proto3" json:"messages,omitempty"`
-	More          bool                   `protobuf:"varint,7,opt,name=more,proto3" json:"more,omitempty"`           // up_to is below head
+	More          bool                   `protobuf:"varint,7,opt,name=more,proto3" json:"more,omitempty"`           // others follow: oldest first, up_to is below head; newest first, older ones wait above the after that was asked for
 	Truncated     bool                   `protobuf:"varint,8,opt,name=truncated,proto3" json:"truncated,omitempty"` // the retention limit removed messages between the requested after and this page's after
 	Head          uint64                 `protobuf:"varint,9,opt,name=head,proto3" json:"head,omitempty"`
+	Sender        string                 `protobuf:"bytes,10,opt,name=sender,proto3" json:"sender,omitempty"` // as asked: the page then says nothing of other senders' messages in its range
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1102,16 +1177,165 @@ func (x *Page) GetHead() uint64 {
 	return 0
 }
 
+func (x *Page) GetSender() string {
+	if x != nil {
+		return x.Sender
+	}
+	return ""
+}
+
+// SyncRequest pulls from all groups of the user at once, up to limit messages.
+// A group that isn't named goes on after the server's cursor.
+type SyncRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	After         []*Resume              `protobuf:"bytes,2,rep,name=after,proto3" json:"after,omitempty"`  // what the client holds of groups
+	Limit         uint32                 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"` // most messages, over all groups; 0 = the server's default
+	Ack           bool                   `protobuf:"varint,4,opt,name=ack,proto3" json:"ack,omitempty"`     // after counts as acks (the next sync is the ack)
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SyncRequest) Reset() {
+	*x = SyncRequest{}
+	mi := &file_ackmark_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SyncRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SyncRequest) ProtoMessage() {}
+
+func (x *SyncRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ackmark_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
+func (*SyncRequest) Descriptor() ([]byte, []int) {
+	return file_ackmark_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *SyncRequest) GetRef() uint64 {
+	if x != nil {
+		return x.Ref
+	}
+	return 0
+}
+
+func (x *SyncRequest) GetAfter() []*Resume {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *SyncRequest) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *SyncRequest) GetAck() bool {
+	if x != nil {
+		return x.Ack
+	}
+	return false
+}
+
+// Sync answers with pages of one or more groups, each as a page of its own,
+// oldest first. A group that waits behind its head becomes live with the page
+// that reaches it.
+type Sync struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Pages         []*Page                `protobuf:"bytes,3,rep,name=pages,proto3" json:"pages,omitempty"`
+	More          bool                   `protobuf:"varint,4,opt,name=more,proto3" json:"more,omitempty"` // others follow, in these groups or in further ones
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sync) Reset() {
+	*x = Sync{}
+	mi := &file_ackmark_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sync) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sync) ProtoMessage() {}
+
+func (x *Sync) ProtoReflect() protoreflect.Message {
+	mi := &file_ackmark_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sync.ProtoReflect.Descriptor instead.
+func (*Sync) Descriptor() ([]byte, []int) {
+	return file_ackmark_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Sync) GetRef() uint64 {
+	if x != nil {
+		return x.Ref
+	}
+	return 0
+}
+
+func (x *Sync) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Sync) GetPages() []*Page {
+	if x != nil {
+		return x.Pages
+	}
+	return nil
+}
+
+func (x *Sync) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
 type CountsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Senders       bool                   `protobuf:"varint,2,opt,name=senders,proto3" json:"senders,omitempty"` // the inbox by sender; needs a sender index
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CountsRequest) Reset() {
 	*x = CountsRequest{}
-	mi := &file_ackmark_proto_msgTypes[12]
+	mi := &file_ackmark_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1123,7 +1347,7 @@ func (x *CountsRequest) String() string {
 func (*CountsRequest) ProtoMessage() {}
 
 func (x *CountsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[12]
+	mi := &file_ackmark_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1136,7 +1360,7 @@ func (x *CountsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountsRequest.ProtoReflect.Descriptor instead.
 func (*CountsRequest) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{12}
+	return file_ackmark_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CountsRequest) GetRef() uint64 {
@@ -1144,6 +1368,13 @@ func (x *CountsRequest) GetRef() uint64 {
 		return x.Ref
 	}
 	return 0
+}
+
+func (x *CountsRequest) GetSenders() bool {
+	if x != nil {
+		return x.Senders
+	}
+	return false
 }
 
 type Counts struct {
@@ -1157,7 +1388,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_ackmark_proto_msgTypes[13]
+	mi := &file_ackmark_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1400,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[13]
+	mi := &file_ackmark_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1413,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{13}
+	return file_ackmark_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Counts) GetRef() uint64 {
@@ -1213,13 +1444,14 @@ type Count struct {
 	Unread        uint64                 `protobuf:"varint,2,opt,name=unread,proto3" json:"unread,omitempty"` // head − cursor for a group, stored rows for an inbox
 	Cursor        uint64                 `protobuf:"varint,3,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	Head          uint64                 `protobuf:"varint,4,opt,name=head,proto3" json:"head,omitempty"`
+	Sender        string                 `protobuf:"bytes,5,opt,name=sender,proto3" json:"sender,omitempty"` // the inbox by sender: a count of this sender's messages
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_ackmark_proto_msgTypes[14]
+	mi := &file_ackmark_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1463,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[14]
+	mi := &file_ackmark_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1476,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{14}
+	return file_ackmark_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Count) GetConversation() string {
@@ -1275,6 +1507,13 @@ func (x *Count) GetHead() uint64 {
 	return 0
 }
 
+func (x *Count) GetSender() string {
+	if x != nil {
+		return x.Sender
+	}
+	return ""
+}
+
 type FriendsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
@@ -1286,7 +1525,7 @@ type FriendsRequest struct {
 
 func (x *FriendsRequest) Reset() {
 	*x = FriendsRequest{}
-	mi := &file_ackmark_proto_msgTypes[15]
+	mi := &file_ackmark_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1537,7 @@ func (x *FriendsRequest) String() string {
 func (*FriendsRequest) ProtoMessage() {}
 
 func (x *FriendsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[15]
+	mi := &file_ackmark_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1550,7 @@ func (x *FriendsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FriendsRequest.ProtoReflect.Descriptor instead.
 func (*FriendsRequest) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{15}
+	return file_ackmark_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FriendsRequest) GetRef() uint64 {
@@ -1346,7 +1585,7 @@ type Friends struct {
 
 func (x *Friends) Reset() {
 	*x = Friends{}
-	mi := &file_ackmark_proto_msgTypes[16]
+	mi := &file_ackmark_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1358,7 +1597,7 @@ func (x *Friends) String() string {
 func (*Friends) ProtoMessage() {}
 
 func (x *Friends) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[16]
+	mi := &file_ackmark_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1371,7 +1610,7 @@ func (x *Friends) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Friends.ProtoReflect.Descriptor instead.
 func (*Friends) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{16}
+	return file_ackmark_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Friends) GetRef() uint64 {
@@ -1407,7 +1646,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_ackmark_proto_msgTypes[17]
+	mi := &file_ackmark_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1658,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[17]
+	mi := &file_ackmark_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1671,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{17}
+	return file_ackmark_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Open) GetRef() uint64 {
@@ -1459,7 +1698,7 @@ type Close struct {
 
 func (x *Close) Reset() {
 	*x = Close{}
-	mi := &file_ackmark_proto_msgTypes[18]
+	mi := &file_ackmark_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1471,7 +1710,7 @@ func (x *Close) String() string {
 func (*Close) ProtoMessage() {}
 
 func (x *Close) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[18]
+	mi := &file_ackmark_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1484,7 +1723,7 @@ func (x *Close) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Close.ProtoReflect.Descriptor instead.
 func (*Close) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{18}
+	return file_ackmark_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Close) GetRef() uint64 {
@@ -1514,7 +1753,7 @@ type PullNow struct {
 
 func (x *PullNow) Reset() {
 	*x = PullNow{}
-	mi := &file_ackmark_proto_msgTypes[19]
+	mi := &file_ackmark_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1765,7 @@ func (x *PullNow) String() string {
 func (*PullNow) ProtoMessage() {}
 
 func (x *PullNow) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[19]
+	mi := &file_ackmark_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1778,7 @@ func (x *PullNow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PullNow.ProtoReflect.Descriptor instead.
 func (*PullNow) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{19}
+	return file_ackmark_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PullNow) GetConversation() string {
@@ -1577,7 +1816,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_ackmark_proto_msgTypes[20]
+	mi := &file_ackmark_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1589,7 +1828,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_ackmark_proto_msgTypes[20]
+	mi := &file_ackmark_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1602,7 +1841,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_ackmark_proto_rawDescGZIP(), []int{20}
+	return file_ackmark_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Error) GetRef() uint64 {
@@ -1645,7 +1884,7 @@ var File_ackmark_proto protoreflect.FileDescriptor
 const file_ackmark_proto_rawDesc = "" +
 	"\n" +
 	"\rackmark.proto\x12\n" +
-	"ackmark.v1\"\xf0\x06\n" +
+	"ackmark.v1\"\xd2\a\n" +
 	"\x05Frame\x12'\n" +
 	"\x05hello\x18\x01 \x01(\v2\x11.ackmark.v1.HelloR\x05hello\x12-\n" +
 	"\awelcome\x18\x02 \x01(\v2\x13.ackmark.v1.WelcomeR\awelcome\x12$\n" +
@@ -1667,10 +1906,14 @@ const file_ackmark_proto_rawDesc = "" +
 	"\x05close\x18\x0f \x01(\v2\x11.ackmark.v1.CloseR\x05close\x12<\n" +
 	"\fconversation\x18\x10 \x01(\v2\x18.ackmark.v1.ConversationR\fconversation\x12.\n" +
 	"\bpull_now\x18\x11 \x01(\v2\x13.ackmark.v1.PullNowR\apullNow\x12'\n" +
-	"\x05error\x18\x12 \x01(\v2\x11.ackmark.v1.ErrorR\x05error\"K\n" +
+	"\x05error\x18\x12 \x01(\v2\x11.ackmark.v1.ErrorR\x05error\x12:\n" +
+	"\fsync_request\x18\x13 \x01(\v2\x17.ackmark.v1.SyncRequestR\vsyncRequest\x12$\n" +
+	"\x04sync\x18\x14 \x01(\v2\x10.ackmark.v1.SyncR\x04sync\"w\n" +
 	"\x05Hello\x12*\n" +
 	"\x06resume\x18\x01 \x03(\v2\x12.ackmark.v1.ResumeR\x06resume\x12\x16\n" +
-	"\x06window\x18\x02 \x01(\rR\x06window\"Z\n" +
+	"\x06window\x18\x02 \x01(\rR\x06window\x12\x12\n" +
+	"\x04live\x18\x03 \x01(\bR\x04live\x12\x16\n" +
+	"\x06closed\x18\x04 \x01(\bR\x06closed\"Z\n" +
 	"\x06Resume\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\tR\fconversation\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x16\n" +
@@ -1722,14 +1965,20 @@ const file_ackmark_proto_rawDesc = "" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\"\n" +
 	"\fconversation\x18\x02 \x01(\tR\fconversation\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x16\n" +
-	"\x06cursor\x18\x04 \x01(\x04R\x06cursor\"\x97\x01\n" +
+	"\x06cursor\x18\x04 \x01(\x04R\x06cursor\"\x83\x02\n" +
 	"\vPageRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\"\n" +
 	"\fconversation\x18\x02 \x01(\tR\fconversation\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x14\n" +
 	"\x05after\x18\x04 \x01(\x04R\x05after\x12\x14\n" +
 	"\x05limit\x18\x05 \x01(\rR\x05limit\x12\x10\n" +
-	"\x03ack\x18\x06 \x01(\bR\x03ack\"\xf4\x01\n" +
+	"\x03ack\x18\x06 \x01(\bR\x03ack\x12\x16\n" +
+	"\x06sender\x18\a \x01(\tR\x06sender\x12\x10\n" +
+	"\x03all\x18\b \x01(\bR\x03all\x12\x16\n" +
+	"\x06newest\x18\t \x01(\bR\x06newest\x12\x16\n" +
+	"\x06before\x18\n" +
+	" \x01(\x04R\x06before\x12\x10\n" +
+	"\x03ids\x18\v \x03(\x04R\x03ids\"\x8c\x02\n" +
 	"\x04Page\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\"\n" +
 	"\fconversation\x18\x02 \x01(\tR\fconversation\x12\x14\n" +
@@ -1739,18 +1988,32 @@ const file_ackmark_proto_rawDesc = "" +
 	"\bmessages\x18\x06 \x03(\v2\x13.ackmark.v1.DeliverR\bmessages\x12\x12\n" +
 	"\x04more\x18\a \x01(\bR\x04more\x12\x1c\n" +
 	"\ttruncated\x18\b \x01(\bR\ttruncated\x12\x12\n" +
-	"\x04head\x18\t \x01(\x04R\x04head\"!\n" +
+	"\x04head\x18\t \x01(\x04R\x04head\x12\x16\n" +
+	"\x06sender\x18\n" +
+	" \x01(\tR\x06sender\"q\n" +
+	"\vSyncRequest\x12\x10\n" +
+	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12(\n" +
+	"\x05after\x18\x02 \x03(\v2\x12.ackmark.v1.ResumeR\x05after\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\rR\x05limit\x12\x10\n" +
+	"\x03ack\x18\x04 \x01(\bR\x03ack\"j\n" +
+	"\x04Sync\x12\x10\n" +
+	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12&\n" +
+	"\x05pages\x18\x03 \x03(\v2\x10.ackmark.v1.PageR\x05pages\x12\x12\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more\";\n" +
 	"\rCountsRequest\x12\x10\n" +
-	"\x03ref\x18\x01 \x01(\x04R\x03ref\"[\n" +
+	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x18\n" +
+	"\asenders\x18\x02 \x01(\bR\asenders\"[\n" +
 	"\x06Counts\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12)\n" +
-	"\x06counts\x18\x03 \x03(\v2\x11.ackmark.v1.CountR\x06counts\"o\n" +
+	"\x06counts\x18\x03 \x03(\v2\x11.ackmark.v1.CountR\x06counts\"\x87\x01\n" +
 	"\x05Count\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\tR\fconversation\x12\x16\n" +
 	"\x06unread\x18\x02 \x01(\x04R\x06unread\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\x04R\x06cursor\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\x04R\x04head\"N\n" +
+	"\x04head\x18\x04 \x01(\x04R\x04head\x12\x16\n" +
+	"\x06sender\x18\x05 \x01(\tR\x06sender\"N\n" +
 	"\x0eFriendsRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
@@ -1788,7 +2051,7 @@ func file_ackmark_proto_rawDescGZIP() []byte {
 	return file_ackmark_proto_rawDescData
 }
 
-var file_ackmark_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_ackmark_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_ackmark_proto_goTypes = []any{
 	(*Frame)(nil),          // 0: ackmark.v1.Frame
 	(*Hello)(nil),          // 1: ackmark.v1.Hello
@@ -1802,15 +2065,17 @@ var file_ackmark_proto_goTypes = []any{
 	(*AckResult)(nil),      // 9: ackmark.v1.AckResult
 	(*PageRequest)(nil),    // 10: ackmark.v1.PageRequest
 	(*Page)(nil),           // 11: ackmark.v1.Page
-	(*CountsRequest)(nil),  // 12: ackmark.v1.CountsRequest
-	(*Counts)(nil),         // 13: ackmark.v1.Counts
-	(*Count)(nil),          // 14: ackmark.v1.Count
-	(*FriendsRequest)(nil), // 15: ackmark.v1.FriendsRequest
-	(*Friends)(nil),        // 16: ackmark.v1.Friends
-	(*Open)(nil),           // 17: ackmark.v1.Open
-	(*Close)(nil),          // 18: ackmark.v1.Close
-	(*PullNow)(nil),        // 19: ackmark.v1.PullNow
-	(*Error)(nil),          // 20: ackmark.v1.Error
+	(*SyncRequest)(nil),    // 12: ackmark.v1.SyncRequest
+	(*Sync)(nil),           // 13: ackmark.v1.Sync
+	(*CountsRequest)(nil),  // 14: ackmark.v1.CountsRequest
+	(*Counts)(nil),         // 15: ackmark.v1.Counts
+	(*Count)(nil),          // 16: ackmark.v1.Count
+	(*FriendsRequest)(nil), // 17: ackmark.v1.FriendsRequest
+	(*Friends)(nil),        // 18: ackmark.v1.Friends
+	(*Open)(nil),           // 19: ackmark.v1.Open
+	(*Close)(nil),          // 20: ackmark.v1.Close
+	(*PullNow)(nil),        // 21: ackmark.v1.PullNow
+	(*Error)(nil),          // 22: ackmark.v1.Error
 }
 var file_ackmark_proto_depIdxs = []int32{
 	1,  // 0: ackmark.v1.Frame.hello:type_name -> ackmark.v1.Hello
@@ -1822,24 +2087,28 @@ var file_ackmark_proto_depIdxs = []int32{
 	9,  // 6: ackmark.v1.Frame.ack_result:type_name -> ackmark.v1.AckResult
 	10, // 7: ackmark.v1.Frame.page_request:type_name -> ackmark.v1.PageRequest
 	11, // 8: ackmark.v1.Frame.page:type_name -> ackmark.v1.Page
-	12, // 9: ackmark.v1.Frame.counts_request:type_name -> ackmark.v1.CountsRequest
-	13, // 10: ackmark.v1.Frame.counts:type_name -> ackmark.v1.Counts
-	15, // 11: ackmark.v1.Frame.friends_request:type_name -> ackmark.v1.FriendsRequest
-	16, // 12: ackmark.v1.Frame.friends:type_name -> ackmark.v1.Friends
-	17, // 13: ackmark.v1.Frame.open:type_name -> ackmark.v1.Open
-	18, // 14: ackmark.v1.Frame.close:type_name -> ackmark.v1.Close
+	14, // 9: ackmark.v1.Frame.counts_request:type_name -> ackmark.v1.CountsRequest
+	15, // 10: ackmark.v1.Frame.counts:type_name -> ackmark.v1.Counts
+	17, // 11: ackmark.v1.Frame.friends_request:type_name -> ackmark.v1.FriendsRequest
+	18, // 12: ackmark.v1.Frame.friends:type_name -> ackmark.v1.Friends
+	19, // 13: ackmark.v1.Frame.open:type_name -> ackmark.v1.Open
+	20, // 14: ackmark.v1.Frame.close:type_name -> ackmark.v1.Close
 	4,  // 15: ackmark.v1.Frame.conversation:type_name -> ackmark.v1.Conversation
-	19, // 16: ackmark.v1.Frame.pull_now:type_name -> ackmark.v1.PullNow
-	20, // 17: ackmark.v1.Frame.error:type_name -> ackmark.v1.Error
-	2,  // 18: ackmark.v1.Hello.resume:type_name -> ackmark.v1.Resume
-	4,  // 19: ackmark.v1.Welcome.conversations:type_name -> ackmark.v1.Conversation
-	7,  // 20: ackmark.v1.Page.messages:type_name -> ackmark.v1.Deliver
-	14, // 21: ackmark.v1.Counts.counts:type_name -> ackmark.v1.Count
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	21, // 16: ackmark.v1.Frame.pull_now:type_name -> ackmark.v1.PullNow
+	22, // 17: ackmark.v1.Frame.error:type_name -> ackmark.v1.Error
+	12, // 18: ackmark.v1.Frame.sync_request:type_name -> ackmark.v1.SyncRequest
+	13, // 19: ackmark.v1.Frame.sync:type_name -> ackmark.v1.Sync
+	2,  // 20: ackmark.v1.Hello.resume:type_name -> ackmark.v1.Resume
+	4,  // 21: ackmark.v1.Welcome.conversations:type_name -> ackmark.v1.Conversation
+	7,  // 22: ackmark.v1.Page.messages:type_name -> ackmark.v1.Deliver
+	2,  // 23: ackmark.v1.SyncRequest.after:type_name -> ackmark.v1.Resume
+	11, // 24: ackmark.v1.Sync.pages:type_name -> ackmark.v1.Page
+	16, // 25: ackmark.v1.Counts.counts:type_name -> ackmark.v1.Count
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_ackmark_proto_init() }
@@ -1853,7 +2122,7 @@ func file_ackmark_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ackmark_proto_rawDesc), len(file_ackmark_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

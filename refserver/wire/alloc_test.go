@@ -38,6 +38,8 @@ func TestNoAllocations(t *testing.T) {
 	send := AppendSend(nil, 1, "g:7", "r3.0.152", []byte(body))
 	result := AppendSendResult(nil, &SendResultView{Ref: 1, ClientMsgID: []byte("r3.0.152"), Conversation: []byte("g:7"), Epoch: 2, Seq: 300})
 	pageFrame := AppendPage(nil, page, seqs, records)
+	sync, syncPages := &Sync{Ref: 1, Epoch: 2}, []PageRecords{{page, seqs, records}, {Page: page}}
+	syncFrame := AppendSync(nil, sync, syncPages)
 	view, view2 := new(View), new(DeliverView)
 	resultView := &SendResultView{Ref: 1, ClientMsgID: []byte("r3.0.152"), Conversation: []byte("g:7"), Epoch: 2, Seq: 300}
 
@@ -63,6 +65,7 @@ func TestNoAllocations(t *testing.T) {
 		"AppendAck":            func() { buf = AppendAck(buf[:0], 1, "g:7", 2, 300) },
 		"AppendSendResult":     func() { buf = AppendSendResult(buf[:0], resultView) },
 		"AppendPage":           func() { buf = AppendPage(buf[:0], page, seqs, records) },
+		"AppendSync":           func() { buf = AppendSync(buf[:0], sync, syncPages) },
 		"AppendMessage":        func() { buf = AppendMessage(buf[:0], ws.OpBinary, record) },
 		"AppendMasked":         func() { buf = AppendMasked(buf[:0], ws.OpBinary, record, 0x12345678) },
 		"AppendClose":          func() { buf = AppendClose(buf[:0], 1000, "bye", true) },
@@ -72,6 +75,7 @@ func TestNoAllocations(t *testing.T) {
 		"decode send":          decode(send),
 		"decode send_result":   decode(result),
 		"decode page":          decode(pageFrame),
+		"decode sync":          decode(syncFrame),
 		"decode record": func() {
 			if err := view2.Decode(record); err != nil {
 				t.Fatal(err)

@@ -6,7 +6,7 @@
 // Two ways lead to the same bytes. The generated types serve every kind of
 // frame and the JSON form; the views ([View], [DeliverView], [PageView] …) and
 // the Append functions serve the hot kinds (deliver, ack, send, send_result,
-// page) on the same schema without an allocation. Tests hold both ways
+// page, sync) on the same schema without an allocation. Tests hold both ways
 // against each other.
 //
 // The decoders are proto3's with three rules more: a [Frame] has exactly one

@@ -58,7 +58,7 @@ func FuzzEncode(f *testing.F) {
 			Ref: ref, ClientMsgID: []byte(id), Conversation: []byte(conv), Epoch: epoch, Seq: seq, Duplicate: a, Offline: b,
 		}), &Frame{SendResult: &SendResult{Ref: ref, ClientMsgId: id, Conversation: conv, Epoch: epoch, Seq: seq, Duplicate: a, Offline: b}})
 
-		page := &Page{Ref: ref, Conversation: conv, Epoch: epoch, After: seq, UpTo: ref, More: a, Truncated: b, Head: epoch}
+		page := &Page{Ref: ref, Conversation: conv, Epoch: epoch, After: seq, UpTo: ref, More: a, Truncated: b, Head: epoch, Sender: id}
 		seqs, records := make([]uint64, flags%5), make([][]byte, flags%5)
 		for i := range seqs {
 			seqs[i], records[i] = seq+uint64(i), record
@@ -68,6 +68,13 @@ func FuzzEncode(f *testing.F) {
 			page.Messages = append(page.Messages, &Deliver{Seq: s, Sender: id, ClientMsgId: conv, Body: body, TimeMs: timeMS})
 		}
 		sameEncoding(t, "page", enc, &Frame{Page: page})
+
+		bare := proto.CloneOf(page)
+		bare.Messages = nil
+		sync := &Sync{Ref: ref, Epoch: epoch, More: a}
+		enc = AppendSync(nil, sync, []PageRecords{{Page: bare, Seqs: seqs, Records: records}, {Page: &Page{}}})
+		sync.Pages = []*Page{page, {}}
+		sameEncoding(t, "sync", enc, &Frame{Sync: sync})
 	})
 }
 
@@ -80,6 +87,7 @@ func TestAppendersKeepWhatIsBefore(t *testing.T) {
 		"ack":         AppendAck([]byte("before"), 1, "g:7", 1, 2),
 		"send_result": AppendSendResult([]byte("before"), &SendResultView{Ref: 1}),
 		"page":        AppendPage([]byte("before"), &Page{Ref: 1}, []uint64{1}, [][]byte{record}),
+		"sync":        AppendSync([]byte("before"), &Sync{Ref: 1}, []PageRecords{{Page: &Page{}}}),
 		"message":     AppendMessage([]byte("before"), ws.OpText, record),
 		"masked":      AppendMasked([]byte("before"), ws.OpText, record, 7),
 		"close":       AppendClose([]byte("before"), 1000, "bye", false),

@@ -31,6 +31,8 @@ const (
 	FrameConversation
 	FramePullNow
 	FrameError
+	FrameSyncRequest
+	FrameSync
 )
 
 var frameNames = [...]string{
@@ -52,6 +54,8 @@ var frameNames = [...]string{
 	FrameConversation:   "conversation",
 	FramePullNow:        "pull_now",
 	FrameError:          "error",
+	FrameSyncRequest:    "sync_request",
+	FrameSync:           "sync",
 }
 
 // String returns the field's name in the schema, such as "send_result".
@@ -91,6 +95,8 @@ func (x *Frame) Kind() (FrameKind, error) {
 	set(FrameConversation, x.GetConversation() != nil)
 	set(FramePullNow, x.GetPullNow() != nil)
 	set(FrameError, x.GetError() != nil)
+	set(FrameSyncRequest, x.GetSyncRequest() != nil)
+	set(FrameSync, x.GetSync() != nil)
 	if n != 1 {
 		return 0, errNotOne(n)
 	}

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +13,8 @@ import (
 
 func TestFrameKindsFollowTheSchema(t *testing.T) {
 	fields := (&Frame{}).ProtoReflect().Descriptor().Fields()
-	if fields.Len() != int(FrameError) || len(frameNames) != fields.Len()+1 {
-		t.Fatalf("the schema has %d kinds, the constants %d, the names %d", fields.Len(), FrameError, len(frameNames)-1)
+	if fields.Len() != int(FrameSync) || len(frameNames) != fields.Len()+1 {
+		t.Fatalf("the schema has %d kinds, the constants %d, the names %d", fields.Len(), FrameSync, len(frameNames)-1)
 	}
 	all := samples()
 	for i := range fields.Len() {
@@ -25,7 +27,7 @@ func TestFrameKindsFollowTheSchema(t *testing.T) {
 			t.Errorf("a frame with %s set is of kind %s (%v)", d.Name(), got, err)
 		}
 	}
-	for k, want := range map[FrameKind]string{0: "kind 0", 19: "kind 19", 255: "kind 255"} {
+	for k, want := range map[FrameKind]string{0: "kind 0", 21: "kind 21", 255: "kind 255"} {
 		if k.String() != want {
 			t.Errorf("%d is %q", k, k)
 		}
@@ -132,8 +134,8 @@ func TestMalformed(t *testing.T) {
 		{"wrong wire type at the top", body(0x28, 1), "frame.deliver: wire type is varint, want length-delimited"},
 		{"wrong wire type of a cold kind", body(0x38, 1), "frame.ack_result: wire type is varint"},
 		{"end group", body(0x2c), "frame.deliver: wire type is group"},
-		{"unknown group without an end", body(0xa3, 0x01), "frame: unknown field 20: it ends too early"},
-		{"reserved wire type", body(0xa6, 0x01), "unknown field 20: cannot parse reserved wire type"},
+		{"unknown group without an end", body(0xab, 0x01), "frame: unknown field 21: it ends too early"},
+		{"reserved wire type", body(0xae, 0x01), "unknown field 21: cannot parse reserved wire type"},
 		{"truncated seq", framed(5, body(0x18, 0x80)), "deliver.seq: it ends too early"},
 		{"overlong seq", framed(5, append(body(0x18), bytes.Repeat([]byte{0x80}, 10)...)), "deliver.seq: variable length integer overflow"},
 		{"seq as fixed64", framed(5, body(0x19, 1, 2, 3, 4, 5, 6, 7, 8)), "deliver.seq: wire type is fixed64, want varint"},
@@ -148,6 +150,11 @@ func TestMalformed(t *testing.T) {
 		{"truncated cold kind", framed(8, body(0x20)), "frame: "},
 		{"page.head as bytes", framed(9, body(0x4a, 0)), "page.head: wire type"},
 		{"page.messages as varint", framed(9, body(0x30, 0)), "page.messages: wire type"},
+		{"page.sender as varint", framed(9, body(0x50, 0)), "page.sender: wire type"},
+		{"sync.pages as varint", framed(20, body(0x18, 0)), "sync.pages: wire type"},
+		{"sync as varint", body(0xa0, 0x01, 0), "frame.sync: wire type is varint"},
+		{"sync_request.after as varint", framed(19, body(0x10, 0)), "SyncRequest.after: wire type"},
+		{"page_request.ids as fixed32", framed(8, body(0x5d, 1, 2, 3, 4)), "PageRequest.ids: wire type"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var v View
@@ -190,6 +197,34 @@ func TestPageMessages(t *testing.T) {
 	}
 }
 
+func TestSyncPages(t *testing.T) {
+	b, _ := proto.Marshal(&Sync{Pages: []*Page{{UpTo: 1, Messages: []*Deliver{{Seq: 1}}}, {UpTo: 2}}})
+	bad := append(append([]byte{}, b...), 0x1a, 2, 0x28, 0x80) // a third page, its up_to truncated
+	var s SyncView
+	if err := s.Decode(bad); err != nil || s.Count != 3 {
+		t.Fatalf("count %d, %v", s.Count, err)
+	}
+	var got []string
+	collect := func(p *PageView) error { got = append(got, fmt.Sprint(p.UpTo, p.Count)); return nil }
+	wantCode(t, s.Pages(collect), CodeBadRequest)
+	if want := []string{"1 1", "2 0"}; !slices.Equal(got, want) {
+		t.Errorf("pages %v, want %v", got, want)
+	}
+	stop := Faultf(CodeInternal, "enough")
+	calls := 0
+	if err := s.Pages(func(*PageView) error { calls++; return stop }); err != stop || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+	s.set(&Sync{Pages: []*Page{{UpTo: 1}, nil}})
+	calls = 0
+	if err := s.Pages(func(*PageView) error { calls++; return nil }); err != nil || calls != 2 || s.Count != 2 {
+		t.Errorf("by SetFrame: %d calls of %d, %v", calls, s.Count, err)
+	}
+	if err := s.Pages(func(*PageView) error { return stop }); err != stop {
+		t.Errorf("by SetFrame: %v", err)
+	}
+}
+
 func TestAckLetsGoOfManyIDs(t *testing.T) {
 	many, _ := proto.Marshal(&Ack{Ids: make([]uint64, 10_000)})
 	few, _ := proto.Marshal(&Ack{Ids: []uint64{1}})
@@ -210,8 +245,8 @@ func FuzzViewDecode(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add([]byte{})
-	f.Add(framed(20, []byte("unknown")))
-	f.Add([]byte{0xa3, 0x01, 0xa4, 0x01})
+	f.Add(framed(21, []byte("unknown")))
+	f.Add([]byte{0xab, 0x01, 0xac, 0x01})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var v View
 		differ(t, &v, payload)
@@ -230,6 +265,6 @@ func FuzzBodies(f *testing.F) {
 	f.Add(uint8(FrameDeliver), []byte{0x0b, 0x0c, 0x30, 0x01})
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
 		var v View
-		differ(t, &v, framed(protowire.Number(kind%uint8(FrameError)+1), body))
+		differ(t, &v, framed(protowire.Number(kind%uint8(FrameSync)+1), body))
 	})
 }

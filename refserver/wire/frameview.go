@@ -13,6 +13,7 @@ type View struct {
 	Send       SendView
 	SendResult SendResultView
 	Page       PageView
+	Sync       SyncView
 
 	payload []byte // of Decode
 	frame   *Frame // of SetFrame, or of Decode for a kind without a view
@@ -28,7 +29,7 @@ func (v *View) Decode(payload []byte) error {
 	n := 0
 	f := fields{in: "frame", b: payload}
 	for f.next() {
-		if f.num > protowire.Number(FrameError) {
+		if f.num > protowire.Number(FrameSync) {
 			f.skip()
 			continue
 		}
@@ -58,6 +59,8 @@ func (v *View) Decode(payload []byte) error {
 		return v.SendResult.Decode(body)
 	case FramePage:
 		return v.Page.Decode(body)
+	case FrameSync:
+		return v.Sync.Decode(body)
 	default:
 		v.frame, err = unmarshalFrame(payload)
 	}
@@ -98,6 +101,8 @@ func (v *View) SetFrame(f *Frame) error {
 		}
 	case FramePage:
 		v.Page.set(f.Page)
+	case FrameSync:
+		v.Sync.set(f.Sync)
 	}
 	return nil
 }
@@ -112,8 +117,9 @@ func (d *DeliverView) set(m *Deliver) {
 
 func (p *PageView) set(m *Page) {
 	*p = PageView{
-		Ref: m.Ref, Conversation: []byte(m.Conversation), Epoch: m.Epoch, After: m.After, UpTo: m.UpTo,
-		More: m.More, Truncated: m.Truncated, Head: m.Head, Count: len(m.Messages), page: m,
+		Ref: m.GetRef(), Conversation: []byte(m.GetConversation()), Epoch: m.GetEpoch(), After: m.GetAfter(), UpTo: m.GetUpTo(),
+		More: m.GetMore(), Truncated: m.GetTruncated(), Head: m.GetHead(), Sender: []byte(m.GetSender()),
+		Count: len(m.GetMessages()), page: m,
 	}
 }
 

@@ -82,21 +82,36 @@ func viewed(v *View) (*Frame, error) {
 			Epoch: r.Epoch, Seq: r.Seq, Duplicate: r.Duplicate, Offline: r.Offline,
 		}}, nil
 	case FramePage:
-		p := &v.Page
-		page := &Page{
-			Ref: p.Ref, Conversation: string(p.Conversation), Epoch: p.Epoch, After: p.After, UpTo: p.UpTo,
-			More: p.More, Truncated: p.Truncated, Head: p.Head,
-		}
-		err := p.Messages(func(d *DeliverView) error {
-			page.Messages = append(page.Messages, message(d))
-			return nil
-		})
-		if err == nil && len(page.Messages) != p.Count {
-			return nil, fmt.Errorf("Count is %d, Messages gave %d", p.Count, len(page.Messages))
-		}
+		page, err := pageOf(&v.Page)
 		return &Frame{Page: page}, err
+	case FrameSync:
+		sync := &Sync{Ref: v.Sync.Ref, Epoch: v.Sync.Epoch, More: v.Sync.More}
+		err := v.Sync.Pages(func(p *PageView) error {
+			page, err := pageOf(p)
+			sync.Pages = append(sync.Pages, page)
+			return err
+		})
+		if err == nil && len(sync.Pages) != v.Sync.Count {
+			return nil, fmt.Errorf("Count is %d, Pages gave %d", v.Sync.Count, len(sync.Pages))
+		}
+		return &Frame{Sync: sync}, err
 	}
 	return v.Frame()
+}
+
+func pageOf(p *PageView) (*Page, error) {
+	page := &Page{
+		Ref: p.Ref, Conversation: string(p.Conversation), Epoch: p.Epoch, After: p.After, UpTo: p.UpTo,
+		More: p.More, Truncated: p.Truncated, Head: p.Head, Sender: string(p.Sender),
+	}
+	err := p.Messages(func(d *DeliverView) error {
+		page.Messages = append(page.Messages, message(d))
+		return nil
+	})
+	if err == nil && len(page.Messages) != p.Count {
+		return nil, fmt.Errorf("Count is %d, Messages gave %d", p.Count, len(page.Messages))
+	}
+	return page, err
 }
 
 func message(d *DeliverView) *Deliver {
@@ -123,8 +138,8 @@ func differ(t *testing.T, v *View, payload []byte) {
 		if !errors.As(err, &f) || f.Code != CodeBadRequest || f.Message == "" {
 			t.Fatalf("%x: error is %#v, want a bad_request", payload, err)
 		}
-		if _, err := v.Frame(); v.Kind == FramePage && err == nil {
-			t.Fatalf("%x: Messages refuses what Frame accepts", payload)
+		if _, err := v.Frame(); (v.Kind == FramePage || v.Kind == FrameSync) && err == nil {
+			t.Fatalf("%x: Messages or Pages refuses what Frame accepts", payload)
 		}
 		return
 	}
@@ -165,20 +180,23 @@ func discardUnknown(m protoreflect.Message) {
 func samples() []*Frame {
 	conv := &Conversation{Ref: 3, Conversation: "g:7", Epoch: 2, Cursor: 5, Head: 9, Base: 1, First: 4, State: "behind"}
 	return []*Frame{
-		{Hello: &Hello{Resume: []*Resume{{Conversation: "g:7", Epoch: 2, Cursor: 1 << 40}, {}}, Window: 256}},
+		{Hello: &Hello{Resume: []*Resume{{Conversation: "g:7", Epoch: 2, Cursor: 1 << 40}, {}}, Window: 256, Live: true, Closed: true}},
 		{Welcome: &Welcome{User: "alice", Epoch: 2, Conversations: []*Conversation{conv}, Window: 256, MaxPage: 1000}},
 		{Send: &Send{Ref: 1, To: "g:7", ClientMsgId: "r3.0.152", Body: "grüß dich"}},
 		{SendResult: &SendResult{Ref: 1, ClientMsgId: "r3.0.152", Conversation: "g:7", Epoch: 2, Seq: 300, Duplicate: true, Offline: true}},
 		{Deliver: &Deliver{Conversation: "g:7", Epoch: 2, Seq: 300, Sender: "bob", ClientMsgId: "x", Body: "hello", TimeMs: 1765000000000}},
 		{Ack: &Ack{Ref: 4, Conversation: "u:alice", Epoch: 2, UpTo: 7, Ids: []uint64{1, 200, 1 << 52}}},
 		{AckResult: &AckResult{Ref: 4, Conversation: "g:7", Epoch: 2, Cursor: 300}},
-		{PageRequest: &PageRequest{Ref: 5, Conversation: "g:7", Epoch: 2, After: 10, Limit: 100, Ack: true}},
+		{PageRequest: &PageRequest{
+			Ref: 5, Conversation: "u:alice", Epoch: 2, After: 10, Limit: 100, Ack: true,
+			Sender: "bob", All: true, Newest: true, Before: 300, Ids: []uint64{1, 200, 1 << 52},
+		}},
 		{Page: &Page{
-			Ref: 5, Conversation: "g:7", Epoch: 2, After: 10, UpTo: 13, More: true, Truncated: true, Head: 99,
+			Ref: 5, Conversation: "g:7", Epoch: 2, After: 10, UpTo: 13, More: true, Truncated: true, Head: 99, Sender: "bob",
 			Messages: []*Deliver{{Seq: 11, Sender: "bob", ClientMsgId: "x", Body: "one", TimeMs: -1}, {Seq: 13, Sender: "eve", Body: "two"}},
 		}},
-		{CountsRequest: &CountsRequest{Ref: 6}},
-		{Counts: &Counts{Ref: 6, Epoch: 2, Counts: []*Count{{Conversation: "g:7", Unread: 3, Cursor: 6, Head: 9}}}},
+		{CountsRequest: &CountsRequest{Ref: 6, Senders: true}},
+		{Counts: &Counts{Ref: 6, Epoch: 2, Counts: []*Count{{Conversation: "g:7", Unread: 3, Cursor: 6, Head: 9}, {Conversation: "u:alice", Unread: 2, Sender: "bob"}}}},
 		{FriendsRequest: &FriendsRequest{Ref: 7, After: "bob", Limit: 10}},
 		{Friends: &Friends{Ref: 7, Friends: []string{"carol", "dave"}, More: true}},
 		{Open: &Open{Ref: 8, Conversation: "g:7"}},
@@ -186,6 +204,11 @@ func samples() []*Frame {
 		{Conversation: conv},
 		{PullNow: &PullNow{Conversation: "g:7", Epoch: 2, Head: 9}},
 		{Error: &Error{Ref: 10, Code: "overloaded", Message: "later", Retryable: true, Conversation: "g:7"}},
+		{SyncRequest: &SyncRequest{Ref: 11, After: []*Resume{{Conversation: "g:7", Epoch: 2, Cursor: 300}, {}}, Limit: 1000, Ack: true}},
+		{Sync: &Sync{Ref: 11, Epoch: 2, More: true, Pages: []*Page{
+			{Conversation: "g:7", Epoch: 2, After: 10, UpTo: 13, More: true, Truncated: true, Head: 99, Messages: []*Deliver{{Seq: 11, Sender: "bob", Body: "one"}}},
+			{},
+		}}},
 	}
 }
 

@@ -13,7 +13,8 @@ type PageView struct {
 	After, UpTo     uint64
 	More, Truncated bool
 	Head            uint64
-	Count           int // messages in the page
+	Sender          []byte // the only one whose messages the page is about; empty: all
+	Count           int    // messages in the page
 
 	raw  []byte
 	page *Page // instead of raw, when it came by View.SetFrame
@@ -45,6 +46,8 @@ func (p *PageView) Decode(b []byte) error {
 			p.Truncated = f.bool("truncated")
 		case 9:
 			p.Head = f.uint("head")
+		case 10:
+			p.Sender = f.str("sender")
 		default:
 			f.skip()
 		}
@@ -56,8 +59,8 @@ func (p *PageView) Decode(b []byte) error {
 // to yield is reused. An error of yield, or a malformed message, ends it.
 func (p *PageView) Messages(yield func(*DeliverView) error) error {
 	var d DeliverView
-	if p.page != nil {
-		for _, m := range p.page.Messages {
+	if p.raw == nil {
+		for _, m := range p.page.GetMessages() {
 			d.set(m)
 			if err := yield(&d); err != nil {
 				return err
@@ -85,32 +88,50 @@ func (p *PageView) Messages(yield func(*DeliverView) error) error {
 	return f.err
 }
 
+// PageRecords is a page about to be encoded: Records instead of Page.Messages,
+// each as the log stores it, under its seq.
+type PageRecords struct {
+	Page    *Page
+	Seqs    []uint64
+	Records [][]byte
+}
+
 // AppendPage appends Frame{page: p} with the given messages instead of
 // p.Messages: records[i] as the log stores it, under seqs[i], copied instead
 // of encoded again. It panics when the two differ in length.
 func AppendPage(dst []byte, p *Page, seqs []uint64, records [][]byte) []byte {
-	if len(seqs) != len(records) {
-		panic("wire: AppendPage: one seq for each record")
+	r := PageRecords{p, seqs, records}
+	return r.append(appendFrameHead(dst, FramePage, r.size()))
+}
+
+func (r *PageRecords) size() int {
+	if len(r.Seqs) != len(r.Records) {
+		panic("wire: a page has one seq for each record")
 	}
-	head := sizeUint(p.Ref) + sizeString(len(p.Conversation)) + sizeUint(p.Epoch) + sizeUint(p.After) + sizeUint(p.UpTo)
-	tail := sizeBool(p.More) + sizeBool(p.Truncated) + sizeUint(p.Head)
-	size := head + tail
-	for i, r := range records {
-		size += 1 + protowire.SizeBytes(sizeUint(seqs[i])+len(r))
+	p := r.Page
+	size := sizeUint(p.Ref) + sizeString(len(p.Conversation)) + sizeUint(p.Epoch) + sizeUint(p.After) + sizeUint(p.UpTo) +
+		sizeBool(p.More) + sizeBool(p.Truncated) + sizeUint(p.Head) + sizeString(len(p.Sender))
+	for i, record := range r.Records {
+		size += 1 + protowire.SizeBytes(sizeUint(r.Seqs[i])+len(record))
 	}
-	dst = appendFrameHead(dst, FramePage, size)
+	return size
+}
+
+func (r *PageRecords) append(dst []byte) []byte {
+	p := r.Page
 	dst = appendUint(dst, 1, p.Ref)
 	dst = appendString(dst, 2, p.Conversation)
 	dst = appendUint(dst, 3, p.Epoch)
 	dst = appendUint(dst, 4, p.After)
 	dst = appendUint(dst, 5, p.UpTo)
-	for i, r := range records {
+	for i, record := range r.Records {
 		dst = append(dst, pageMessages<<3|byte(protowire.BytesType))
-		dst = protowire.AppendVarint(dst, uint64(sizeUint(seqs[i])+len(r)))
-		dst = appendUint(dst, deliverSeq, seqs[i])
-		dst = append(dst, r...)
+		dst = protowire.AppendVarint(dst, uint64(sizeUint(r.Seqs[i])+len(record)))
+		dst = appendUint(dst, deliverSeq, r.Seqs[i])
+		dst = append(dst, record...)
 	}
 	dst = appendBool(dst, 7, p.More)
 	dst = appendBool(dst, 8, p.Truncated)
-	return appendUint(dst, 9, p.Head)
+	dst = appendUint(dst, 9, p.Head)
+	return appendString(dst, 10, p.Sender)
 }

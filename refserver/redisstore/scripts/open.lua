@@ -4,9 +4,9 @@
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return {}
 end
--- include head
+-- include last
 -- include base
-local newest = head(KEYS[1])
+local newest = last(KEYS[1])
 local first = newest + 1
 local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)
 if oldest[1] then

@@ -1,0 +1,19 @@
+-- unfinished reads what has to be finished of a group. Of ids it begins a
+-- generation of counts when there is anything to count: what was removed before
+-- is not counted off any more.
+-- KEYS  1 storing   2 refs
+-- Answer: {generation, {seq, 'EPOCH' or 'EPOCH RECORD', …}, {seqs with a count}}
+local being = redis.call('HGETALL', KEYS[1])
+if '@GROUP@' ~= 'ids' then
+  return {0, being, {}}
+end
+local counted = {}
+for _, seq in ipairs(redis.call('HKEYS', KEYS[2])) do
+  if seq ~= '@' then
+    counted[#counted + 1] = seq
+  end
+end
+if #being == 0 and #counted == 0 then
+  return {tonumber(redis.call('HGET', KEYS[2], '@') or '0'), being, counted}
+end
+return {redis.call('HINCRBY', KEYS[2], '@', 1), being, counted}
