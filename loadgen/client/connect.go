@@ -81,18 +81,29 @@ func (d *Device) wasUp() bool {
 func (d *Device) hello(now time.Duration) Hello {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	h := Hello{Window: d.cfg.Window}
+	h := Hello{Window: d.cfg.Window, Live: d.cfg.Pull.apart(), Closed: d.cfg.Pull.Groups == OnDemand}
 	if d.cfg.Resume == FromWatermark {
 		for _, c := range d.all {
-			epoch := c.epoch
-			if c.falling {
-				epoch = c.formerEpoch // mark is a seq of that one
+			if at, known := c.holds(); known {
+				h.Resume = append(h.Resume, at)
 			}
-			h.Resume = append(h.Resume, Position{Conversation: c.name, Epoch: epoch, Cursor: c.mark})
 		}
 	}
 	d.sync, d.synced = Sync{Began: now}, false
 	return h
+}
+
+// holds returns the position that a conversation can be resumed from. It counts
+// as an ack.
+func (c *conversation) holds() (at Position, known bool) {
+	at = Position{Conversation: c.name, Epoch: c.epoch, Cursor: c.mark}
+	if c.falling {
+		at.Epoch = c.formerEpoch // mark is a seq of that one
+	}
+	if c.partial { // what is below mark may be missing
+		at.Cursor = c.seen.Mark()
+	}
+	return at, !c.fresh
 }
 
 // attach makes sess the device's connection; false if the device ended meanwhile.
@@ -125,9 +136,12 @@ func (d *Device) detach(err error, attempt int) (wait time.Duration, again bool)
 		d.fatal = err
 	}
 	if d.closing {
+		if d.dead { // nobody has to close it
+			d.giveUpSends(now)
+		}
 		return 0, false
 	}
-	d.pulls, d.queue = 0, d.queue[:0]
+	d.pulls, d.queue, d.openings, d.groups = 0, d.queue[:0], nil, groupSync{}
 	for _, c := range d.all {
 		c.disconnected()
 	}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"ackmark/loadgen/client/ackpolicy"
 )
 
 // Device is one user's device. Start it, Send through it, Close it. Its
@@ -24,6 +26,8 @@ type Device struct {
 	last    *conversation // of the last delivery pushed
 	unacked int           // deliveries, over all conversations
 	timerAt time.Duration // when timer fires; 0 = it doesn't
+	armed   CrashPoint    // where the device dies in this login
+	dead    bool          // it has died there
 	stats   Stats
 	// What a delivery touches ends here: with hundreds of devices none of it is
 	// in the cache when one comes.
@@ -36,15 +40,20 @@ type Device struct {
 	fatal error              // why connecting again is useless
 	cause error              // why the last connection ended, or wasn't made
 
-	byName map[string]*conversation
-	all    []*conversation
-	ref    uint64          // of the last request
-	sends  []*sending      // without an answer, by ref
-	queue  []*conversation // waiting for their turn to be pulled
-	pulls  int             // being pulled
-	sync   Sync
-	synced bool
-	rng    *rand.Rand
+	byName   map[string]*conversation
+	all      []*conversation
+	ref      uint64          // of the last request
+	sends    []*sending      // without an answer, by ref
+	queue    []*conversation // waiting for their turn to be pulled
+	pulls    int             // being pulled
+	groups   groupSync
+	openings []*opening // without an answer
+	chosen   bool       // which groups are opened
+	logins   int
+	sync     Sync
+	synced   bool
+	saved    *Saved // what was persisted when the device died
+	rng      *rand.Rand
 }
 
 // Stats counts what a device did since it was made.
@@ -53,9 +62,10 @@ type Stats struct {
 	Redelivered  uint64 // of these, known already
 	AckRequests  uint64 // frames of their own
 	CarriedAcks  uint64 // on page requests
-	PageRequests uint64
+	PageRequests uint64 // and sync requests
 	Resends      uint64 // attempts after the first
 	Reconnects   uint64
+	Forgotten    uint64 // shown though they may have been shown so long ago that dedup has forgotten it: its window is too small
 	NotHeld      uint64 // behind a gap and over the limit; pulled later
 	BytesRead    uint64
 	BytesWritten uint64
@@ -167,7 +177,7 @@ func (d *Device) Stats() Stats {
 	s := d.stats
 	s.Unacked = d.unacked
 	s.Unanswered = len(d.sends)
-	s.Pulling = d.pulls + len(d.queue)
+	s.Pulling = d.pulls + len(d.queue) + len(d.openings)
 	if d.sess != nil {
 		r, w := d.sess.Bytes()
 		s.BytesRead += r
@@ -186,7 +196,7 @@ func (d *Device) shut() (Session, int) {
 		}
 	}
 	left := 0
-	if !d.up {
+	if !d.up && d.cfg.Ack.Kind != ackpolicy.None {
 		left = d.unacked
 	}
 	return d.sess, left

@@ -55,7 +55,7 @@ func (s *wsSession) general(payload []byte) error {
 		})
 		return nil
 	case wire.FramePage:
-		s.page(&view.Page)
+		s.page(&view.Page, len(payload))
 		return nil
 	}
 	f, err := view.Frame()
@@ -64,25 +64,32 @@ func (s *wsSession) general(payload []byte) error {
 	}
 	switch view.Kind {
 	case wire.FrameWelcome:
-		s.welcome(f.Welcome)
+		s.h.OnWelcome(s.now, welcomeOf(f.Welcome))
 	case wire.FramePullNow:
 		p := f.PullNow
 		s.h.OnPullNow(s.now, &PullNow{Conversation: []byte(p.Conversation), Epoch: p.Epoch, Head: p.Head})
 	case wire.FrameError:
-		e := f.Error
-		s.h.OnFault(s.now, &Fault{Ref: e.Ref, Code: e.Code, Message: e.Message, Conversation: e.Conversation, Retryable: e.Retryable})
-	case wire.FrameAckResult, wire.FrameCounts, wire.FrameFriends, wire.FrameConversation:
-		// answers to requests that a device doesn't make
+		s.h.OnFault(s.now, faultOf(f.Error))
+	case wire.FrameCounts:
+		s.h.OnCounts(s.now, countsOf(f.Counts, len(payload)))
+	case wire.FrameFriends:
+		s.h.OnFriends(s.now, friendsOf(f.Friends, len(payload)))
+	case wire.FrameConversation:
+		c := standingOf(f.Conversation)
+		s.h.OnConversation(s.now, &c)
+	case wire.FrameSync:
+		s.h.OnSyncPages(s.now, syncOf(f.Sync, len(payload)))
+	case wire.FrameAckResult: // a device's acks ask for none
 	default:
 		return wire.Faultf(wire.CodeBadRequest, "a server doesn't send frame %v", view.Kind)
 	}
 	return nil
 }
 
-func (s *wsSession) page(p *wire.PageView) {
+func (s *wsSession) page(p *wire.PageView, bytes int) {
 	s.h.OnPage(s.now, &Page{
-		Ref: p.Ref, Conversation: p.Conversation, Epoch: p.Epoch, After: p.After, UpTo: p.UpTo, Head: p.Head,
-		More: p.More, Truncated: p.Truncated, Count: p.Count,
+		Ref: p.Ref, Conversation: p.Conversation, Sender: p.Sender, Epoch: p.Epoch, After: p.After, UpTo: p.UpTo, Head: p.Head,
+		More: p.More, Truncated: p.Truncated, Count: p.Count, Bytes: bytes,
 		Messages: func(yield func(*Delivery) error) error {
 			err := p.Messages(func(m *wire.DeliverView) error { return yield((*Delivery)(m)) })
 			if err != nil {
@@ -92,17 +99,3 @@ func (s *wsSession) page(p *wire.PageView) {
 		},
 	})
 }
-
-func (s *wsSession) welcome(w *wire.Welcome) {
-	out := Welcome{Window: int(w.Window), Conversations: make([]Standing, 0, len(w.Conversations))}
-	for _, c := range w.Conversations {
-		out.Conversations = append(out.Conversations, Standing{
-			Conversation: c.Conversation, Epoch: c.Epoch, Cursor: c.Cursor, Head: c.Head, Base: c.Base,
-			CountOnly: c.State == stateCountOnly,
-		})
-	}
-	s.h.OnWelcome(s.now, &out)
-}
-
-// stateCountOnly is the state of a closed conversation.
-const stateCountOnly = "count-only"

@@ -5,9 +5,9 @@
 // Device is the state machine of one user. It knows nothing of frames or
 // sockets: it speaks through a small Driver interface, so that other servers
 // and brokers can be driven by the same load and judged by the same audit.
-// WebSocket is the driver for the reference server. What happens is told to an
-// Observer, which the engine implements. When a device acks is the business of
-// package ackpolicy.
+// WebSocket and HTTP are drivers for the reference server. What happens is told
+// to an Observer, which the engine implements. When a device acks is the business
+// of package ackpolicy, whether it shows what arrives that of package dedup.
 //
 // A device costs one goroutine (it reads), one timer (the earliest of all its
 // deadlines) and a small read buffer. Receiving a delivery in order allocates

@@ -23,6 +23,8 @@ type Position struct {
 type Hello struct {
 	Resume []Position // empty: go on after the server's cursors
 	Window int        // most deliveries in flight, unacked; 0 = the server's default
+	Live   bool       // every conversation is live from its head on at once; what waits below is pulled by other ways
+	Closed bool       // groups begin count-only, until they are opened
 }
 
 // Driver speaks one server's protocol.
@@ -33,13 +35,29 @@ type Driver interface {
 	Connect(ctx context.Context, id Identity, hello Hello, h Handler) (Session, error)
 }
 
-// Session is one connection. Send, Ack and Pull only queue and never block;
-// they may be called from within a Handler. All methods may be called from
-// several goroutines; after the connection broke they do nothing.
+// Session is one connection. The methods down to Flush only queue and never
+// block; they may be called from within a Handler, and keep none of their
+// arguments. All methods may be called from several goroutines; after the
+// connection broke they do nothing. Every request with a ref is answered to the
+// Handler with that ref, or by a Fault with it.
 type Session interface {
 	Send(m *Outgoing)
+	// Ack acks everything up to upTo, AckIDs just these seqs (inboxes only).
 	Ack(conversation string, epoch, upTo uint64)
+	AckIDs(conversation string, epoch uint64, ids []uint64)
 	Pull(r *PullRequest)
+	// Sync pulls from all groups at once.
+	Sync(r *SyncRequest)
+	// Counts asks how much waits in each conversation; with senders, in the
+	// inbox by sender.
+	Counts(ref uint64, senders bool)
+	// Friends lists friends in byte order, those after a name; limit 0 = the
+	// server's default.
+	Friends(ref uint64, after string, limit int)
+	// Open and CloseConversation make a conversation live or count-only; the
+	// answer is OnConversation.
+	Open(ref uint64, conversation string)
+	CloseConversation(ref uint64, conversation string)
 
 	// Flush writes what is queued. While another goroutine is writing it leaves
 	// that to it and returns. It must not be called from within a Handler:
@@ -65,6 +83,10 @@ type Handler interface {
 	OnDelivery(now time.Duration, m *Delivery)
 	OnAnswer(now time.Duration, a *Answer)
 	OnPage(now time.Duration, p *Page)
+	OnSyncPages(now time.Duration, p *SyncPages)
+	OnCounts(now time.Duration, c *Counts)
+	OnFriends(now time.Duration, f *Friends)
+	OnConversation(now time.Duration, s *Standing)
 	OnPullNow(now time.Duration, p *PullNow)
 	OnFault(now time.Duration, f *Fault)
 }
@@ -75,71 +97,6 @@ type Outgoing struct {
 	To          string
 	ClientMsgID string
 	Body        []byte // UTF-8
-}
-
-// PullRequest asks for one page of stored messages, oldest first.
-type PullRequest struct {
-	Ref          uint64
-	Conversation string
-	Epoch        uint64 // the epoch of After
-	After        uint64
-	Limit        int  // messages; 0 = the server's default
-	Ack          bool // it also acks everything up to After
-}
-
-// Welcome answers hello: all conversations of the user.
-type Welcome struct {
-	Window        int
-	Conversations []Standing
-}
-
-// Standing is a conversation as the server has it for this user.
-type Standing struct {
-	Conversation string
-	Epoch        uint64
-	Cursor       uint64 // last acked seq
-	Head         uint64 // newest seq
-	Base         uint64 // head when the epoch began
-	CountOnly    bool   // closed: neither pushed nor to be pulled
-}
-
-// Delivery is one message that reaches this device. Inside a page Conversation
-// and Epoch are the page's.
-type Delivery struct {
-	Conversation, Sender, ClientMsgID, Body []byte
-
-	Epoch, Seq uint64
-	TimeMS     int64 // when the server accepted it, Unix milliseconds
-}
-
-// Answer says that a send was stored, and where.
-type Answer struct {
-	Ref          uint64
-	Conversation []byte
-	Epoch, Seq   uint64
-	Duplicate    bool // it had been stored before; Seq is the first one's
-	Offline      bool // direct message to a receiver that is offline
-}
-
-// Page covers every seq in (After, UpTo]: one without a message isn't missing.
-type Page struct {
-	Ref             uint64
-	Conversation    []byte
-	Epoch           uint64
-	After, UpTo     uint64
-	Head            uint64
-	More, Truncated bool
-	Count           int // messages in it
-
-	// Messages calls yield with each, in the page's order, until it fails.
-	Messages func(yield func(*Delivery) error) error
-}
-
-// PullNow tells that pushing has stopped for a conversation.
-type PullNow struct {
-	Conversation []byte
-	Epoch        uint64
-	Head         uint64
 }
 
 // Fault is an error that the server told: of the request with that Ref, or of

@@ -27,6 +27,9 @@ type recorder struct {
 	mu    sync.Mutex
 	lines []string
 	acks  []AckSent
+
+	crashes []CrashedAt
+	syncs   []Sync
 }
 
 func (r *recorder) add(format string, args ...any) {
@@ -65,9 +68,18 @@ func (r *recorder) OnAckSent(_ int, a AckSent) {
 	r.add("ack %d n=%d %v%s", a.UpTo, a.N, a.Cause, how)
 }
 func (r *recorder) OnPage(_ int, p PageTaken) { r.add("page of %d", p.Messages) }
-func (r *recorder) OnSync(_ int, s Sync)      { r.add("sync %d pages", s.Pages) }
+func (r *recorder) OnSync(_ int, s Sync) {
+	r.mu.Lock()
+	r.syncs = append(r.syncs, s)
+	r.mu.Unlock()
+	r.add("sync %d pages", s.Pages)
+}
 func (r *recorder) OnConnection(_ int, up bool, _ time.Duration, _ error) {
 	r.add("up=%v", up)
+}
+func (r *recorder) OnCrash(_ int, c CrashedAt) {
+	r.crashes = append(r.crashes, c)
+	r.add("crash in login %d %v dropping %d", c.Login, c.Point, len(c.Dropped))
 }
 func (r *recorder) OnFault(_ int, _ time.Duration, f Fault) { r.add("fault %s", f.Code) }
 
@@ -86,6 +98,7 @@ type peer struct {
 	conn   net.Conn
 	frames chan *wire.Frame
 	closed chan ws.StatusCode
+	gone   atomic.Bool // nothing more is read
 }
 
 type countWrites struct {
@@ -119,6 +132,7 @@ func (s *server) dial(context.Context, Identity, string) (net.Conn, error) {
 func (p *peer) read(s *server) {
 	defer close(p.frames)
 	defer p.conn.Close()
+	defer p.gone.Store(true)
 	up := ws.Upgrader{Protocol: func(b []byte) bool { return string(b) == wire.SubprotocolBinary }}
 	if _, err := up.Upgrade(p.conn); err != nil {
 		return
@@ -217,6 +231,14 @@ func short(f *wire.Frame) string {
 // put writes frames in one write, so that the device reads them at once.
 func (p *peer) put(frames ...*wire.Frame) {
 	p.t.Helper()
+	if err := p.try(frames...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// try is put to a device that may have gone.
+func (p *peer) try(frames ...*wire.Frame) error {
+	p.t.Helper()
 	var out []byte
 	for _, f := range frames {
 		b, err := wire.AppendFrame(nil, f)
@@ -225,10 +247,9 @@ func (p *peer) put(frames ...*wire.Frame) {
 		}
 		out = wire.AppendMessage(out, ws.OpBinary, b)
 	}
-	if _, err := p.conn.Write(out); err != nil {
-		p.t.Fatal(err)
-	}
+	_, err := p.conn.Write(out)
 	synctest.Wait()
+	return err
 }
 
 func message(seq uint64, id string) *wire.Deliver {
@@ -292,7 +313,7 @@ func play(t *testing.T, cfg Config, script func(s *scene)) {
 			t.Fatal(err)
 		}
 		s.dev = f.Device(Identity{Index: 3, User: "ann", Token: "t"})
-		defer s.dev.Crash()
+		defer func() { s.dev.Crash() }() // whichever it is then
 		script(s)
 	})
 }

@@ -34,8 +34,12 @@ type Observer interface {
 	OnAckSent(dev int, a AckSent)
 	// OnPage: a page was taken in.
 	OnPage(dev int, p PageTaken)
-	// OnSync: everything that waited at login has been pulled and acked.
+	// OnSync: everything that waited at login has been pulled and acked, as far
+	// as the device pulls it.
 	OnSync(dev int, s Sync)
+	// OnCrash: the device dies on purpose, and does nothing more. Device.Saved
+	// is what it leaves.
+	OnCrash(dev int, c CrashedAt)
 	// OnConnection: connected (err nil, once welcomed) or connection lost, or
 	// not made, and why.
 	OnConnection(dev int, up bool, now time.Duration, err error)
@@ -60,6 +64,9 @@ type Arrival struct {
 	Bytes        int           // of the body
 	At           time.Duration // received; when shown from behind a gap, still that
 	Path         Path
+	// Placed: the backlog that it is from isn't pulled in the order of seqs, so
+	// whoever reads it puts it where it belongs: it may be shown after later ones.
+	Placed bool
 }
 
 // Outcome is how a send ended.
@@ -106,6 +113,7 @@ type AckSent struct {
 	Conversation string
 	Epoch        uint64
 	UpTo         uint64
+	IDs          []uint64      // instead of UpTo: just these; valid during the call only
 	N            int           // deliveries that it acks, redelivered ones included
 	Batch        int           // of these, the ones that waited in the ack policy's batch, which is empty now
 	Oldest       time.Duration // when the first of them was received
@@ -127,8 +135,14 @@ type PageTaken struct {
 
 // Sync is a whole login.
 type Sync struct {
+	Login           int           // which of the device's, from 1, through crashes and reconnections
 	Began, At       time.Duration // connecting, last page taken
-	Pages, Messages int
+	Pages, Messages int           // answers with messages asked for, and the messages in them
+	// Requests are the frames from the welcome to the end of the sync: friends,
+	// counts, page and sync requests, opens, and the acks of what was pulled
+	// that have frames of their own, the last one included.
+	Requests        int
+	LargestResponse int // bytes of the largest answer to one of them
 }
 
 // Ignore is an Observer that does nothing; embed it to implement a few methods.
@@ -156,6 +170,9 @@ func (Ignore) OnPage(int, PageTaken) {}
 
 // OnSync does nothing.
 func (Ignore) OnSync(int, Sync) {}
+
+// OnCrash does nothing.
+func (Ignore) OnCrash(int, CrashedAt) {}
 
 // OnConnection does nothing.
 func (Ignore) OnConnection(int, bool, time.Duration, error) {}

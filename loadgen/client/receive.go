@@ -1,78 +1,16 @@
 package client
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
-	"ackmark/loadgen/client/ackpolicy"
+	"ackmark/loadgen/client/dedup"
 )
 
 // link is the Handler that a device gives to its driver.
 type link struct{ d *Device }
 
 var _ Handler = link{}
-
-// OnWelcome takes over what the server says of each conversation, resends what
-// has no answer, and pulls what waits. Deliveries may already follow: they and
-// the pages meet at the watermark (skycoin/skywire#2630).
-func (l link) OnWelcome(now time.Duration, w *Welcome) {
-	d := l.d
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closing || d.up {
-		return
-	}
-	if n := d.cfg.Ack.Every; d.cfg.Ack.Kind == ackpolicy.Count && w.Window > 0 && n > w.Window {
-		// a batch that can't fill would wait for ever (rabbitmq-perf-test#614)
-		d.fatal = fmt.Errorf("acks every %d deliveries, but the server lets only %d be unacked; lower ack.every or raise the window", n, w.Window)
-		d.sess.Abort()
-		return
-	}
-	d.up, d.cause = true, nil
-	for i := range w.Conversations {
-		d.stand(&w.Conversations[i], now)
-	}
-	d.cfg.Observer.OnConnection(d.id.Index, true, now, nil)
-	select {
-	case <-d.ready:
-	default:
-		close(d.ready)
-	}
-	d.resend(now)
-	d.pump(now)
-}
-
-// stand brings one conversation in line with what the server says of it.
-func (d *Device) stand(s *Standing, now time.Duration) {
-	c := d.byName[s.Conversation]
-	switch {
-	case c == nil:
-		c = d.discover(s.Conversation, s.Epoch, s.Cursor)
-	case c.falling || c.epoch != s.Epoch:
-		c.beginEpoch(s.Epoch)
-		c.falling = false
-		c.mark = min(c.mark, s.Base)
-	}
-	d.unacked -= c.unacked
-	c.unacked = 0
-	c.acked = s.Cursor
-	d.reach(c, s.Cursor, now) // a cursor beyond the watermark: own sends whose answer was lost
-	from := c.mark
-	if d.cfg.Resume == FromCursor {
-		from = s.Cursor
-	}
-	if !s.CountOnly && (s.Head > from || c.high > c.mark) {
-		d.pullFrom(c, from)
-	}
-}
-
-func (d *Device) discover(name string, epoch, mark uint64) *conversation {
-	c := &conversation{name: name, epoch: epoch, mark: mark, batch: ackpolicy.NewBatch(&d.cfg.Ack)}
-	d.byName[name] = c
-	d.all = append(d.all, c)
-	return c
-}
 
 // OnDelivery takes in a pushed message.
 func (l link) OnDelivery(now time.Duration, m *Delivery) {
@@ -89,11 +27,54 @@ func (l link) OnDelivery(now time.Duration, m *Delivery) {
 		}
 		d.last = c
 	}
-	if m.Seq == c.mark+1 && m.Epoch == c.epoch && !c.falling && c.recent.old == nil && d.taker != nil {
+	if m.Seq == c.mark+1 && m.Epoch == c.epoch && c.quick {
 		d.take(c, m, now)
 		return
 	}
-	d.arrival(c, m, now, Pushed)
+	d.push(c, m, now)
+}
+
+// take takes in what comes next, where nothing else has to be thought of:
+// almost all deliveries of a run.
+func (d *Device) take(c *conversation, m *Delivery, now time.Duration) {
+	d.expire(c, now)
+	c.mark++
+	d.stats.Deliveries++
+	c.unacked++
+	d.unacked++
+	if v := c.seen.Take(m.Seq, m.Sender, m.ClientMsgID); v != dedup.Fresh {
+		d.taken(c, m, v, now)
+	} else {
+		d.taker.OnTaken(d.id.Index, Arrival{
+			Conversation: c.name, Epoch: m.Epoch, Seq: m.Seq, Sender: m.Sender, ClientMsgID: m.ClientMsgID,
+			Bytes: len(m.Body), At: now, Path: Pushed,
+		})
+	}
+	d.batched(c, now)
+}
+
+// taken is what take tells of a message that is known, or may be.
+func (d *Device) taken(c *conversation, m *Delivery, v dedup.Verdict, now time.Duration) {
+	a := Arrival{
+		Conversation: c.name, Epoch: m.Epoch, Seq: m.Seq, Sender: m.Sender, ClientMsgID: m.ClientMsgID,
+		Bytes: len(m.Body), At: now, Path: Pushed,
+	}
+	d.taker.OnArrival(d.id.Index, a)
+	if d.judge(v) {
+		d.taker.OnShown(d.id.Index, a)
+	} else {
+		d.stats.Redelivered++
+	}
+	d.taker.OnReceived(d.id.Index, a.Conversation, a.At)
+}
+
+// push is take for whatever may be pushed.
+func (d *Device) push(c *conversation, m *Delivery, now time.Duration) {
+	d.expire(c, now)
+	if d.dead {
+		return
+	}
+	d.arrival(c, m, now, Pushed, false)
 	if m.Epoch > c.epoch {
 		d.fall(c, m.Epoch)
 	}
@@ -103,14 +84,11 @@ func (l link) OnDelivery(now time.Duration, m *Delivery) {
 	case c.falling:
 		d.hold(c, m, now, Pushed)
 	case m.Seq <= c.mark:
-		d.stats.Redelivered++
-		d.expire(c, now)
-		d.received(c, now)
+		d.repeat(c, m, now, Pushed)
+		d.received(c, m.Seq, now)
 	case m.Seq == c.mark+1:
-		d.expire(c, now)
-		c.mark++
-		d.show(c, m.Seq, m.Sender, m.ClientMsgID, len(m.Body), now, Pushed)
-		d.received(c, now)
+		d.next(c, m, now, Pushed)
+		d.received(c, m.Seq, now)
 		if len(c.held) > 0 {
 			d.release(c, now)
 		}
@@ -124,44 +102,56 @@ func (l link) OnDelivery(now time.Duration, m *Delivery) {
 	}
 }
 
-// take takes in what comes next, of a conversation that has known one epoch
-// only: almost all deliveries of a run.
-func (d *Device) take(c *conversation, m *Delivery, now time.Duration) {
-	d.expire(c, now)
+// next shows what comes right after the watermark.
+func (d *Device) next(c *conversation, m *Delivery, now time.Duration, path Path) {
 	c.mark++
-	d.stats.Deliveries++
-	c.recent.add(identityOf(d.hash, m.Sender, m.ClientMsgID), d.cfg.Recent)
-	d.unackedOne(c)
-	d.taker.OnTaken(d.id.Index, Arrival{
-		Conversation: c.name, Epoch: m.Epoch, Seq: m.Seq, Sender: m.Sender, ClientMsgID: m.ClientMsgID,
-		Bytes: len(m.Body), At: now, Path: Pushed,
-	})
-	d.batched(c, now)
-	if len(c.held) > 0 {
-		d.release(c, now)
+	if !d.show(c, m.Seq, m.Sender, m.ClientMsgID, len(m.Body), now, path, false) {
+		d.stats.Redelivered++
 	}
 }
 
-func (d *Device) arrival(c *conversation, m *Delivery, now time.Duration, path Path) {
+// repeat takes in what comes once more. Whether it is shown once more is for
+// dedup to say.
+func (d *Device) repeat(c *conversation, m *Delivery, now time.Duration, path Path) {
+	d.stats.Redelivered++
+	backlog := c.partial && m.Seq <= c.top
+	d.show(c, m.Seq, m.Sender, m.ClientMsgID, len(m.Body), now, path, backlog)
+}
+
+func (d *Device) arrival(c *conversation, m *Delivery, now time.Duration, path Path, placed bool) {
+	if d.dead {
+		return
+	}
 	d.stats.Deliveries++
 	d.cfg.Observer.OnArrival(d.id.Index, Arrival{
 		Conversation: c.name, Epoch: m.Epoch, Seq: m.Seq, Sender: m.Sender, ClientMsgID: m.ClientMsgID,
-		Bytes: len(m.Body), At: now, Path: path,
+		Bytes: len(m.Body), At: now, Path: path, Placed: placed,
 	})
 }
 
-// show hands a message on to whoever reads it, unless a former epoch did.
-func (d *Device) show(c *conversation, seq uint64, sender, id []byte, bytes int, at time.Duration, path Path) {
-	who := identityOf(d.hash, sender, id)
-	if c.recent.old != nil && c.recent.has(who) {
-		d.stats.Redelivered++
-		return
+// show hands a message on to whoever reads it, unless dedup knows it: then it
+// returns false.
+func (d *Device) show(c *conversation, seq uint64, sender, id []byte, bytes int, at time.Duration, path Path, placed bool) bool {
+	if d.dead {
+		return true
 	}
-	c.recent.add(who, d.cfg.Recent)
+	if !d.judge(c.seen.Take(seq, sender, id)) {
+		return false
+	}
 	d.cfg.Observer.OnShown(d.id.Index, Arrival{
 		Conversation: c.name, Epoch: c.epoch, Seq: seq, Sender: sender, ClientMsgID: id,
-		Bytes: bytes, At: at, Path: path,
+		Bytes: bytes, At: at, Path: path, Placed: placed,
 	})
+	return true
+}
+
+// judge tells whether a message is shown, and counts those that nobody knows of
+// any more whether they were.
+func (d *Device) judge(v dedup.Verdict) bool {
+	if v == dedup.Beyond {
+		d.stats.Forgotten++
+	}
+	return v.Show()
 }
 
 // hold keeps a message that is behind a gap, so that messages are shown in
@@ -179,6 +169,7 @@ func (d *Device) hold(c *conversation, m *Delivery, now time.Duration, path Path
 			seq: m.Seq, at: now, path: path, bytes: len(m.Body),
 			sender: slices.Clone(m.Sender), id: slices.Clone(m.ClientMsgID),
 		})
+		c.quick = false
 	}
 }
 
@@ -194,13 +185,14 @@ func (d *Device) own(c *conversation, epoch, seq uint64, now time.Duration) {
 	case !c.falling && seq <= c.mark:
 		return
 	case !c.falling && seq == c.mark+1:
-		c.mark++
+		c.pass(seq)
 		d.release(c, now)
 		return
 	}
 	c.high = max(c.high, seq)
 	if i, known := c.find(seq); !known && len(c.held) < d.cfg.Hold {
 		c.held = slices.Insert(c.held, i, held{seq: seq, own: true})
+		c.quick = false
 	}
 	if c.falling {
 		d.pullFrom(c, c.mark)
@@ -215,46 +207,59 @@ func (d *Device) own(c *conversation, epoch, seq uint64, now time.Duration) {
 // release shows what is no longer behind a gap.
 func (d *Device) release(c *conversation, now time.Duration) {
 	n := 0
-	for n < len(c.held) && c.held[n].seq <= c.mark+1 {
+	for n < len(c.held) && c.held[n].seq <= c.mark+1 && !d.dead {
 		h := &c.held[n]
 		n++
-		if h.seq <= c.mark {
-			continue
-		}
-		if !h.own {
+		switch {
+		case h.seq <= c.mark:
+		case h.own:
+			c.pass(h.seq)
+		default:
 			d.expire(c, now)
-		}
-		c.mark++
-		if !h.own {
-			d.show(c, h.seq, h.sender, h.id, h.bytes, h.at, h.path)
-			d.received(c, now)
+			c.mark++
+			d.showHeld(c, h)
+			d.received(c, h.seq, now)
 		}
 	}
 	c.held = slices.Delete(c.held, 0, n)
 	if len(c.held) == 0 {
 		c.held = nil
 	}
+	d.settle(c)
 	if c.high <= c.mark {
 		c.gapDue = 0
 	}
 }
 
+func (d *Device) showHeld(c *conversation, h *held) {
+	if !d.show(c, h.seq, h.sender, h.id, h.bytes, h.at, h.path, false) {
+		d.stats.Redelivered++
+	}
+}
+
 // reach moves the watermark to seq: what isn't held up to there isn't missing.
 func (d *Device) reach(c *conversation, seq uint64, now time.Duration) {
-	for len(c.held) > 0 && c.held[0].seq <= seq {
-		c.mark = max(c.mark, c.held[0].seq-1)
+	for len(c.held) > 0 && c.held[0].seq <= seq && !d.dead {
+		c.pass(c.held[0].seq - 1)
 		d.release(c, now)
 	}
-	c.mark = max(c.mark, seq)
+	c.pass(seq)
 	d.release(c, now)
 }
 
-// fall notes that an epoch began which the device learned of in passing.
+// fall notes that an epoch began which the device learned of in passing. Where
+// it can't be told how far back that goes it begins again with a new connection:
+// when several epochs have begun, and while a backlog is pulled apart, which has
+// other seqs now, if it is still there.
 func (d *Device) fall(c *conversation, epoch uint64) {
 	if !c.falling {
 		c.falling, c.formerEpoch = true, c.epoch
 	}
 	c.beginEpoch(epoch)
+	d.settle(c)
+	if c.partial || c.backlog != nil || epoch > c.formerEpoch+1 {
+		d.sess.Abort()
+	}
 }
 
 // OnPullNow pulls: the server has stopped pushing until a page reaches the head.
@@ -263,7 +268,7 @@ func (l link) OnPullNow(now time.Duration, p *PullNow) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.byName[string(p.Conversation)]
-	if d.closing || !d.up || c == nil || p.Epoch < c.epoch {
+	if d.closing || !d.up || c == nil || c.closed || p.Epoch < c.epoch {
 		return
 	}
 	if p.Epoch > c.epoch {

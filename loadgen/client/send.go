@@ -202,9 +202,21 @@ func (l link) OnFault(now time.Duration, f *Fault) {
 		d.sendFault(i, f, now)
 		return
 	}
+	if i := d.opens(f.Ref); i >= 0 {
+		d.openFault(i, f, now)
+		return
+	}
+	if d.groups.active && d.groups.answers(f.Ref) {
+		d.groupsFault(f, now)
+		return
+	}
 	for _, c := range d.all {
-		if c.pull.active && c.pull.ref == f.Ref {
+		switch {
+		case c.pull.active && c.pull.answers(f.Ref):
 			d.pullFault(c, f, now)
+			return
+		case c.backlog != nil && c.backlog.answers(f.Ref):
+			d.backlogFault(c, f, now)
 			return
 		}
 	}

@@ -102,18 +102,6 @@ func (s *wsSession) Ack(conversation string, epoch, upTo uint64) {
 	s.enqueue(ws.OpBinary, s.payload)
 }
 
-// Pull queues a page request.
-func (s *wsSession) Pull(r *PullRequest) {
-	b, err := wire.AppendFrame(nil, &wire.Frame{PageRequest: &wire.PageRequest{
-		Ref: r.Ref, Conversation: r.Conversation, Epoch: r.Epoch, After: r.After, Limit: uint32(r.Limit), Ack: r.Ack,
-	}})
-	if err != nil { // a conversation named by the server itself is UTF-8
-		s.fail(err)
-		return
-	}
-	s.queue(b)
-}
-
 func (s *wsSession) queue(payload []byte) { s.frame(ws.OpBinary, payload) }
 
 func (s *wsSession) frame(op ws.OpCode, payload []byte) {

@@ -40,7 +40,10 @@ func (d *Device) onTimer() {
 		d.expire(c, now)
 		d.gapTimeout(c, now)
 		d.pullTimeout(c, now)
+		d.backlogTimeout(c, now)
 	}
+	d.groupsTimeout(now)
+	d.openTimeouts(now)
 	d.sendTimeouts(now)
 	d.armNext()
 	sess := d.sess
@@ -64,6 +67,13 @@ func (d *Device) armNext() {
 		}
 		consider(c.gapDue)
 		consider(c.pull.due)
+		if c.backlog != nil {
+			consider(c.backlog.due)
+		}
+	}
+	consider(d.groups.due)
+	for _, o := range d.openings {
+		consider(o.due)
 	}
 	for _, s := range d.sends {
 		consider(s.due)

@@ -30,7 +30,7 @@ type WebSocket struct {
 	Sources []net.IP // local addresses, where one hasn't enough ports
 
 	ReadBuffer int // bytes per connection to begin with; default 512, more where frames come joined or are larger
-	MaxMessage int // bytes of one message from the server; default 64 MiB
+	MaxMessage int // bytes of one message from the server; default 80 MiB, which the reference server's largest answer to a pull fits into
 	MaxUnsent  int // bytes queued and not written before the connection is given up; default 4 MiB
 	// WriteTimeout is the longest that the server may take nothing; default 10s.
 	WriteTimeout time.Duration
@@ -44,7 +44,7 @@ const (
 	defaultReadBuffer   = 512
 	joinedReadBuffer    = 4 << 10
 	leastReadBuffer     = 64
-	defaultMaxMessage   = 64 << 20
+	defaultMaxMessage   = 80 << 20
 	defaultMaxUnsent    = 4 << 20
 	defaultWriteTimeout = 10 * time.Second
 	handshakeBuffer     = 512
@@ -53,11 +53,7 @@ const (
 
 // Connect dials, shakes hands and sends hello.
 func (w *WebSocket) Connect(ctx context.Context, id Identity, hello Hello, h Handler) (Session, error) {
-	f := &wire.Hello{Window: uint32(hello.Window)}
-	for _, p := range hello.Resume {
-		f.Resume = append(f.Resume, &wire.Resume{Conversation: p.Conversation, Epoch: p.Epoch, Cursor: p.Cursor})
-	}
-	first, err := wire.AppendFrame(nil, &wire.Frame{Hello: f})
+	first, err := wire.AppendFrame(nil, &wire.Frame{Hello: helloOf(hello)})
 	if err != nil {
 		return nil, fmt.Errorf("hello: %w", err)
 	}
@@ -103,11 +99,7 @@ func (w *WebSocket) dial(ctx context.Context, id Identity, addr string) (net.Con
 	if w.Dial != nil {
 		return w.Dial(ctx, id, addr)
 	}
-	var d net.Dialer
-	if len(w.Sources) > 0 {
-		d.LocalAddr = &net.TCPAddr{IP: w.Sources[id.Index%len(w.Sources)]}
-	}
-	return d.DialContext(ctx, "tcp", addr)
+	return dialerFrom(w.Sources)(ctx, id, addr)
 }
 
 // refusal reads why the server didn't switch protocols.
