@@ -24,7 +24,7 @@ func (s *schema) text(name string, v any) string {
 	case []element:
 		var parts []string
 		for _, f := range s.faultsOf(v) {
-			parts = append(parts, fmt.Sprintf("{kind: %s, at: %s, down: %s}", f.Kind, f.At, f.Down))
+			parts = append(parts, f.String())
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case reflect.Value:
@@ -42,9 +42,10 @@ func quoteAll(list []string) []string {
 }
 
 // Canonical is the resolved profile as lines of "key = value", sorted by key:
-// all that decides what is measured, defaults included. Name, about, seed,
-// repeats and thresholds aren't part of it: they can change without making two
-// results incomparable, or are compared on their own.
+// all that decides what is measured, defaults included, but for those of keys
+// that came later (Key.Later). Name, about, seed, repeats and thresholds aren't
+// part of it: they can change without making two results incomparable, or are
+// compared on their own.
 func (p *Profile) Canonical() string {
 	s := newSchema()
 	var lines []string
@@ -53,10 +54,14 @@ func (p *Profile) Canonical() string {
 		if !k.Workload || !ok || k.Type == TypeList {
 			continue
 		}
-		lines = append(lines, k.Name+" = "+s.text(k.Name, f))
+		text := s.text(k.Name, f)
+		if k.Later && (text == k.Default || text == "") { // "": resolved before the key came
+			continue
+		}
+		lines = append(lines, k.Name+" = "+text)
 	}
 	for i, f := range p.Faults {
-		lines = append(lines, fmt.Sprintf("faults[%d] = {kind: %s, at: %s, down: %s}", i, f.Kind, f.At, f.Down))
+		lines = append(lines, fmt.Sprintf("faults[%d] = %s", i, f))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"

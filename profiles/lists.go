@@ -182,11 +182,18 @@ func (r *reader) settable(name string, at Pos) (Key, bool) {
 	return Key{}, false
 }
 
-// faultsOf makes the faults of a list.
+// faultsOf makes the faults of a list. What doesn't belong to the kind is zero
+// unless it was written, which the checks then refuse.
 func (s *schema) faultsOf(list []element) []Fault {
 	out := make([]Fault, len(list))
 	for i, e := range list {
 		defaultsInto(s, "faults[].", reflect.ValueOf(&out[i]), e.values.set)
+		if _, written := e.values.set["faults[].down"]; out[i].Kind == FaultReset && !written {
+			out[i].Down = 0
+		}
+		if _, written := e.values.set["faults[].share"]; out[i].Kind != FaultReset && !written {
+			out[i].Share = 0
+		}
 	}
 	return out
 }

@@ -288,8 +288,8 @@ func (r *reader) value(k Key, path string, at Pos, n ast.Node) (any, bool) {
 
 func (r *reader) planned(path string, at Pos) {
 	right := "leave it out"
-	if path == "traffic.login" || path == "traffic.open" {
-		right = "supported: traffic.group, traffic.direct"
+	if path == "traffic.open" {
+		right = "supported: traffic.group, traffic.direct, traffic.login"
 	}
 	r.problem(at, right, "%s is not supported yet", path)
 }

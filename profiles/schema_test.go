@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Table and structs tell the same: each key has a field of its type, each
 // field a key; defaults and bounds are values of the type, within each other.
 func TestSchemaIsSound(t *testing.T) {
-	full := reflect.ValueOf(&Profile{Traffic: Traffic{Group: &Flow{}, Direct: &Flow{}}, Faults: []Fault{{}}, Variants: []Variant{{}}})
+	full := reflect.ValueOf(&Profile{Backlog: Backlog{Direct: &DirectBacklog{}, Group: &GroupBacklog{}}, Traffic: Traffic{Group: &Flow{}, Direct: &Flow{}, Login: &Login{}}, Faults: []Fault{{}}, Variants: []Variant{{}}})
 	fieldTypes := map[string]string{"string": "text name choice", "int": "integer", "uint64": "integer", "Duration": "duration", "Rate": "rate", "Percent": "percent", "Bytes": "bytes"}
 	seen := map[string]bool{}
 	for _, k := range Schema() {
@@ -83,7 +84,7 @@ func TestWriteKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
@@ -124,6 +125,97 @@ func TestShipped(t *testing.T) {
 					t.Errorf("%s doesn't demand %s", info.Name, invariant)
 				}
 			}
+		}
+	}
+}
+
+// A profile of the ladder is measured in one to four minutes on two cores, of
+// which start, seeding, backlog and audit take about three seconds per run.
+func TestLadderFitsItsTime(t *testing.T) {
+	for _, name := range []string{"ladder-direct", "ladder-group", "friend-list", "login-storm", "group-backlog", "page-size", "dedup", "churn-crash"} {
+		s, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := Duration(0)
+		for _, set := range settings {
+			total += Duration(set.Profile.Repeats) * (set.Profile.Phases.Warmup + set.Profile.Phases.Measure + Duration(3*time.Second))
+		}
+		if total > Duration(4*time.Minute) {
+			t.Errorf("%s takes %s; at most 4m", name, total)
+		}
+	}
+}
+
+// What loses messages says so, and nothing else may: the crash variants of
+// rungs that remove on pull, the cursor that is a time after, the cut tail.
+func TestWhoMayLose(t *testing.T) {
+	for _, name := range names() {
+		s, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range settings {
+			p := set.Profile
+			loses := p.Server.Cursor == CursorTimeAfter || p.Server.Remove == RemoveOnPull && p.Clients.Crash.Between != CrashOff ||
+				slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Cut > 0 })
+			if says := slices.Contains(set.Expect, "lost > 0"); says != loses {
+				t.Errorf("%s, %s: expects to lose: %v, does by design: %v", name, set.Name, says, loses)
+			}
+			twice := p.Clients.Dedup == DedupNone || p.Server.Dedup == Off || p.Clients.Dedup == DedupWindow && p.Clients.DedupWindow < p.Clients.Pull.Page
+			if says := slices.Contains(set.Expect, "shown_twice > 0"); says != twice {
+				t.Errorf("%s, %s: expects to show twice: %v, does by design: %v", name, set.Name, says, twice)
+			}
+		}
+	}
+}
+
+// Requests per login by formula: n messages in pages of P, of F friends.
+func TestLadderRequests(t *testing.T) {
+	for _, name := range []string{"ladder-direct", "friend-list", "page-size"} {
+		s, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stated := 0
+		for _, set := range settings {
+			p := set.Profile
+			n := p.Backlog.Direct.Share.Of(p.Population.Friends) * p.Backlog.Direct.Messages
+			pages := (n + p.Clients.Pull.Page - 1) / p.Clients.Pull.Page
+			requests := 0
+			switch p.Clients.Pull.Mode {
+			case PullPerFriend:
+				requests = 1 + p.Population.Friends
+			case PullCountsFirst:
+				requests = 1 + p.Clients.Pull.Open.Of(n/p.Backlog.Direct.Messages)
+			case PullAll:
+				requests = 1
+			case PullPaged:
+				requests = pages + map[string]int{PullAckNone: 0, PullAckEach: n, PullAckPage: pages, PullAckNextPage: 1}[p.Clients.Pull.Ack]
+			}
+			for _, e := range set.Expect {
+				if th, _ := ParseThreshold(e); th.Metric == "requests_per_login" {
+					stated++
+					if th.Value != float64(requests) {
+						t.Errorf("%s, %s: expects %s, by formula %d", name, set.Name, e, requests)
+					}
+				}
+			}
+		}
+		if stated == 0 {
+			t.Errorf("%s states no requests per login", name)
 		}
 	}
 }

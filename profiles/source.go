@@ -1,7 +1,6 @@
 package profiles
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -14,6 +13,7 @@ type Setting struct {
 	Name     string // the variant's name; the profile's name where it has no variants
 	Profile  *Profile
 	Expect   []string // what the variant expects, as ParseThreshold texts
+	CrashOf  string   // the variant that this one is, with crashes; "" is none
 	Warnings []string // possible but doubtful: POS: what; what would be right
 }
 
@@ -25,14 +25,6 @@ type Source struct {
 	schema   *schema
 	base     *values
 	variants []variant
-}
-
-type variant struct {
-	name   string
-	at     Pos
-	set    settings
-	expect []string
-	broken bool // only while Parse collects problems
 }
 
 // Parse reads and checks a profile. The error is Problems: everything that is
@@ -59,28 +51,6 @@ func Parse(file string, b []byte) (*Source, error) {
 	return s, nil
 }
 
-func (s *Source) readVariants(r *reader) {
-	list, _ := s.base.set["variants"].value.([]element)
-	seen := map[string]Pos{}
-	for _, e := range list {
-		v := variant{at: e.at, broken: e.broken}
-		v.name, _ = e.values.set["variants[].name"].value.(string)
-		v.set, _ = e.values.set["variants[].set"].value.(settings)
-		v.expect, _ = e.values.set["variants[].expect"].value.([]string)
-		at := e.values.set["variants[].name"].at
-		switch first, twice := seen[v.name]; {
-		case at.Line == 0: // missing or broken: reported already
-		case v.name == "" || len([]rune(v.name)) > maxName || strings.ContainsAny(v.name, "\n\t"):
-			r.problem(at, fmt.Sprintf("1 to %d characters in one line", maxName), "%q can't name a variant", v.name)
-		case twice:
-			r.problem(at, fmt.Sprintf("a name of its own; the first is in line %d", first.Line), "two variants are called %q", v.name)
-		default:
-			seen[v.name] = at
-		}
-		s.variants = append(s.variants, v)
-	}
-}
-
 // File is the name that Parse was given.
 func (s *Source) File() string { return s.file }
 
@@ -92,18 +62,6 @@ func (s *Source) Name() string { n, _ := s.base.set["name"].value.(string); retu
 
 // About is the profile's description.
 func (s *Source) About() string { a, _ := s.base.set["about"].value.(string); return a }
-
-// Variants lists the variants as they were written; empty if there are none.
-func (s *Source) Variants() []Variant {
-	out := make([]Variant, len(s.variants))
-	for i, v := range s.variants {
-		out[i] = Variant{Name: v.name, Set: map[string]string{}, Expect: slices.Clone(v.expect)}
-		for name, a := range v.set {
-			out[i].Set[name] = s.schema.text(name, a.value)
-		}
-	}
-	return out
-}
 
 // Resolve gives one Setting per variant, or a single one where there are none:
 // the defaults, then the file, then the variant, then sets (each KEY=VALUE, as
@@ -140,7 +98,7 @@ func (s *Source) resolve(sets []string) ([]Setting, Problems) {
 		for _, p := range c.problems {
 			found[p] = append(found[p], v.name)
 		}
-		out = append(out, Setting{Name: v.name, Profile: c.p, Expect: slices.Clone(v.expect), Warnings: c.warnings})
+		out = append(out, Setting{Name: v.name, Profile: c.p, Expect: slices.Clone(v.expect), CrashOf: v.crash, Warnings: c.warnings})
 	}
 	for p, in := range found {
 		if len(in) < len(variants) {

@@ -67,11 +67,12 @@ func TestDesignExample(t *testing.T) {
 	want := &Profile{
 		Profile: Version, Name: "ack-storm", About: "One group of 500, everybody online. What does each ack policy cost?", Seed: 1,
 		Population: Population{Users: 500, Groups: Groups{Count: 1, Members: 500}},
-		Server:     Server{Group: GroupCursor, StoreFor: StoreForAll, Remove: RemoveOnAck, AckJoin: ms(5), Retransmit: ms(15000), DedupFor: ms(600_000)},
+		Server:     Server{Group: GroupCursor, Cursor: CursorSeq, StoreFor: StoreForAll, Remove: RemoveOnAck, SenderIndex: Off, Dedup: On, AckJoin: ms(5), Retransmit: ms(15000), DedupFor: ms(600_000)},
 		Redis:      Redis{Fsync: FsyncEverysec},
-		Clients: Clients{Online: 100, Transport: TransportWebSocket, Window: 256, Resume: ResumeCursor,
+		Clients: Clients{Online: 100, Transport: TransportWebSocket, Poll: ms(1000), Window: 256, Resume: ResumeCursor,
 			Send: Send{Timeout: ms(5000), Retries: 3}, Ack: Ack{Policy: AckCount, Every: 10, Interval: ms(500)},
-			Pull: Pull{Mode: PullPaged, Page: 100, Order: OrderOldest, Ack: PullAckNextPage}, Dedup: DedupWatermark},
+			Pull:  Pull{Mode: PullPaged, Groups: GroupsPerGroup, Open: 20, Page: 100, Order: OrderOldest, Ack: PullAckNextPage},
+			Dedup: DedupWatermark, DedupWindow: 1000, Away: ms(5000), Crash: Crash{Between: CrashOff, Probability: 100, Login: 1, Relogin: ms(1000)}},
 		Traffic: Traffic{Group: &Flow{Rate: 20, Arrivals: ArrivalsPoisson, Burst: 10, Bytes: 200, Senders: SendersRandom}},
 		Phases:  Phases{Warmup: ms(2000), Measure: ms(15000), Drain: ms(5000)}, Pacing: PacingPrecise, Repeats: 2,
 		Faults: []Fault{}, Thresholds: []string{"lost == 0", "shown_twice == 0", "live.p99 < 250ms"},
@@ -136,9 +137,9 @@ func TestSetErrors(t *testing.T) {
 	var got strings.Builder
 	for _, sets := range [][]string{
 		{"clients.ack.every"}, {"clients.ack.evry=5"}, {"every=5"}, {"clients.ack=each"}, {"clients.ack.every=ten"},
-		{"clients.ack.every="}, {"clients.ack.every=300"}, {"clients.window=5"}, {"traffic.login=1/s"}, {"faults[].at=1s"},
+		{"clients.ack.every="}, {"clients.ack.every=300"}, {"clients.window=5"}, {"traffic.open=1/s"}, {"traffic.login=1/s"}, {"faults[].at=1s"},
 		{"variants=[]"}, {"profile=ackmark/v2"}, {"thresholds=lost"}, {"thresholds=[lost == 0"}, {"faults=5s"},
-		{"faults=[{kind: kill-server, at: 20s}]"}, {"server.group=copies"}, {"=5"}, {"seed=-1"},
+		{"faults=[{kind: kill-server, at: 20s}]"}, {"server.group=copys"}, {"server.group=copies", "server.cursor=time-from"}, {"=5"}, {"seed=-1"},
 		{"clients.ack.policy=interval", "clients.ack.interval=15s"}, {"repeats=x", "seed=y"},
 	} {
 		_, err := s.Resolve(sets)
@@ -160,6 +161,10 @@ func TestWarnings(t *testing.T) {
 		"clients: {ack: {policy: interval, interval: 10s}, window: 100}\ntraffic: {group: {}}",
 		"traffic: {group: {burst: 5}}",
 		"faults: [{kind: kill-server, at: 1s, down: 4s}]\nclients: {send: {timeout: 1s, retries: 3}}\ntraffic: {group: {}}",
+		"clients: {poll: 5s, dedup_window: 5, pull: {open: 5%}, session: 5s, away: 2s, crash: {relogin: 2s, login: 3, probability: 5%}}\ntraffic: {group: {}}",
+		"clients: {transport: http, poll: 5s, dedup: window, dedup_window: 5, online: 50%, session: 5s, away: 2s}\ntraffic: {group: {}, login: {}}", // all of it counts
+		"server: {dedup: off, dedup_for: 1s}\ntraffic: {group: {}}",
+		"population: {groups: {count: 0}}\nclients: {online: 50%, pull: {mode: all, order: newest}}\ntraffic: {direct: {}, login: {burst: 5}}",
 	} {
 		fmt.Fprintf(&got, "%s\n", yaml)
 		for _, w := range mustResolve(t, head+yaml)[0].Warnings {
@@ -242,8 +247,8 @@ func TestLoad(t *testing.T) {
 		t.Errorf("Load: %v", err)
 	}
 	for _, tc := range []struct{ name, want string }{
-		{"ack-strom", `no profile is called "ack-strom"; did you mean ack-storm? shipped: ack-storm, ack-storm-long, idle-crowd, smoke; a file of your own is given by path, e.g. ./mine.yaml`},
-		{"nowhere.yaml", "nowhere.yaml: no such file; a path to a profile, or one of the shipped: ack-storm, ack-storm-long, idle-crowd, smoke"},
+		{"ack-strom", `no profile is called "ack-strom"; did you mean ack-storm? shipped: ` + strings.Join(names(), ", ") + `; a file of your own is given by path, e.g. ./mine.yaml`},
+		{"nowhere.yaml", "nowhere.yaml: no such file; a path to a profile, or one of the shipped: " + strings.Join(names(), ", ")},
 		{filepath.Dir(path) + "/", "reading the profile: read " + filepath.Dir(path) + "/: is a directory"},
 	} {
 		if _, err := Load(tc.name); err == nil || err.Error() != tc.want {
@@ -263,7 +268,8 @@ func TestLoad(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(designExample))
 	files, _ := filepath.Glob("testdata/errors/*.yaml")
-	for _, file := range files {
+	shippedFiles, _ := filepath.Glob("*.yaml")
+	for _, file := range append(files, shippedFiles...) {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
@@ -289,10 +295,86 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("what Parse accepts doesn't resolve: %v", err)
 		}
 		for _, set := range settings {
-			p := set.Profile
-			if len(p.Hash()) != 64 || p.Phases.Measure <= 0 || (p.Traffic.Group == nil && p.Traffic.Direct == nil) || (byCount(p.Clients.Ack.Policy) && p.Clients.Ack.Every > p.Clients.Window) {
-				t.Fatalf("accepted: %+v", p)
-			}
+			holdsTogether(t, set.Profile)
 		}
 	})
+}
+
+// holdsTogether is what an accepted profile keeps, whatever was written.
+func holdsTogether(t *testing.T, p *Profile) {
+	t.Helper()
+	cl, live := p.Clients, p.Traffic.Group != nil || p.Traffic.Direct != nil
+	waits := p.Backlog.Direct != nil || p.Backlog.Group != nil
+	last := Duration(0)
+	for _, f := range p.Timeline() {
+		if f.At < last || f.At+f.Down > p.Phases.Measure {
+			t.Fatalf("fault %s: before one that is not over, at %s, or past the end of measure", f, last)
+		}
+		last = f.At + f.Down
+	}
+	switch {
+	case len(p.Hash()) != 64 || p.Phases.Measure <= 0,
+		!live && (!waits || p.Traffic.Login == nil),
+		byCount(cl.Ack.Policy) && cl.Ack.Every > cl.Window,
+		live && cl.Online.Of(p.Population.Users) == 0,
+		p.Traffic.Login != nil && cl.Online.Of(p.Population.Users) == p.Population.Users,
+		p.Server.Remove == RemoveOnPull && (p.Server.Group == GroupCursor || cl.Ack.Policy != AckNone || cl.Pull.Ack != PullAckNone),
+		p.Server.Group == GroupCursor && p.Server.StoreFor == StoreForOffline,
+		cl.Crash.Between != CrashOff && cl.Crash.Login == 0 && cl.Crash.Probability == 100:
+		t.Fatalf("accepted: %+v", p)
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Profile
+	if err := json.Unmarshal(b, &again); err != nil || again.Hash() != p.Hash() {
+		t.Fatalf("through JSON another profile (%v): %s", err, b)
+	}
+}
+
+// The profiles that were there before the ladder, and a run with faults, hash
+// as they did then: results of that time stay comparable.
+func TestHashesStand(t *testing.T) {
+	for _, tc := range []struct{ name, want string }{
+		{"ack-storm", "6b19d7cb95226e355a84c8bf1b1791520292ad6cc97fa7d498655b274f767981"},
+		{"ack-storm-long", "dc2a494e5085a1dc901c7e11c6fc321e1640b30b4d0b6aebdc49c7f16fcf4237"},
+		{"idle-crowd", "3788729c4b5ec405e8e2b68d137a9d68c6475021ba2107c7557854766f591dab"},
+		{"smoke", "7687f7bf06954dd369905ae99c98417509243b016fd8e2b69db0aaa2460d5d68"},
+	} {
+		s, err := Load(tc.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := HashSettings(settings); got != tc.want {
+			t.Errorf("%s: hash %s, was %s", tc.name, got, tc.want)
+		}
+	}
+	p := mustResolve(t, head+"traffic: {group: {}}\nfaults: [{kind: kill-server, at: 5s}, {kind: kill-server, at: 8s, down: 2s}]")[0].Profile
+	if got, want := p.Hash(), "752dc3d22b573b93b8bb3fdb06567cc0139e815483b787e855f5dcbd3d6bf7b5"; got != want {
+		t.Errorf("with faults: hash %s, was %s", got, want)
+	}
+	p.Server.Cursor, p.Server.Dedup, p.Clients.Pull.Groups = "", "", "" // read from a file of that time
+	if p.Hash() != "752dc3d22b573b93b8bb3fdb06567cc0139e815483b787e855f5dcbd3d6bf7b5" {
+		t.Error("a profile that was resolved before the key came has another hash")
+	}
+}
+
+func TestMaxOnline(t *testing.T) {
+	for _, tc := range []struct {
+		name, yaml string
+		want       int
+	}{
+		{"nobody logs in", "population: {users: 1000}\nclients: {online: 50%}\ntraffic: {group: {}}", 500},
+		{"all others may", "population: {users: 1000}\nclients: {online: 50%}\ntraffic: {group: {}, login: {}}", 1000},
+		{"who has friends may", "population: {users: 1000, groups: {count: 0}, friends: 100, friends_of: 3}\nclients: {online: 10%}\ntraffic: {direct: {}, login: {}}", 103},
+	} {
+		if got := mustResolve(t, head+tc.yaml)[0].Profile.MaxOnline(); got != tc.want {
+			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
+		}
+	}
 }

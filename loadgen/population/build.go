@@ -27,7 +27,7 @@ const maxTag = 40
 // before each id ("TAG.u0", "TAG.g0"); it doesn't change who is drawn.
 //
 // An error says what the profile asks that can't be, such as more members than
-// users or a group in which nobody is online.
+// users or traffic to a group in which nobody is online.
 func Build(p *profiles.Profile, seed uint64, tag string) (*Population, error) {
 	users, groups, members := p.Population.Users, p.Population.Groups.Count, p.Population.Groups.Members
 	switch {
@@ -39,17 +39,20 @@ func Build(p *profiles.Profile, seed uint64, tag string) (*Population, error) {
 		return nil, fmt.Errorf("population: groups of %d members from %d users; 1 to %d members", members, users, users)
 	case p.Population.Friends > users-1:
 		return nil, fmt.Errorf("population: %d friends each among %d users; at most %d", p.Population.Friends, users, users-1)
-	case p.Population.Friends%2 == 1 && users%2 == 1:
+	case p.Population.FriendsOf < 0 || p.Population.FriendsOf > users:
+		return nil, fmt.Errorf("population: %d users with a friend list among %d users; at most all", p.Population.FriendsOf, users)
+	case p.Population.FriendsOf == 0 && p.Population.Friends%2 == 1 && users%2 == 1:
 		return nil, fmt.Errorf("population: %d friends each among %d users can't be mutual; make one of them even", p.Population.Friends, users)
 	}
 	if tag != "" {
 		tag += "."
 	}
 	pop := &Population{
-		Users:   make([]string, users),
-		Groups:  make([]Group, groups),
-		Online:  drawOnline(users, p.Clients.Online.Of(users), seed),
-		Friends: p.Population.Friends,
+		Users:     make([]string, users),
+		Groups:    make([]Group, groups),
+		Online:    drawOnline(users, p.Clients.Online.Of(users), seed),
+		Friends:   p.Population.Friends,
+		FriendsOf: p.Population.FriendsOf,
 	}
 	for u := range pop.Users {
 		pop.Users[u] = tag + "u" + strconv.Itoa(u)
@@ -57,13 +60,13 @@ func Build(p *profiles.Profile, seed uint64, tag string) (*Population, error) {
 	for g := range pop.Groups {
 		m := drawMembers(users, members, rand.New(rand.NewPCG(seed, streamMembers+uint64(g))))
 		on := slices.DeleteFunc(slices.Clone(m), func(u int) bool { return !pop.Online[u] })
-		if len(on) == 0 {
+		if len(on) == 0 && p.Traffic.Group != nil {
 			return nil, fmt.Errorf("population: nobody of group %d is online, so nobody can send to it; raise clients.online (%s) or population.groups.members (%d)",
 				g, p.Clients.Online, members)
 		}
 		pop.Groups[g] = Group{ID: tag + "g" + strconv.Itoa(g), Members: m, Online: on}
 	}
-	if pop.Friends > 0 {
+	if pop.Friends > 0 && pop.FriendsOf == 0 {
 		pop.order = rand.New(rand.NewPCG(seed, streamFriends)).Perm(users)
 		pop.place = make([]int, users)
 		for i, u := range pop.order {
@@ -101,23 +104,6 @@ func drawMembers(n, m int, r *rand.Rand) []int {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// Friend gives friend k of a user, 0 ≤ k < Friends. Friendship is mutual and
-// everybody has the same number: the users stand in a ring in random order,
-// and the friends are the nearest on both sides (and, where the number is odd,
-// the one opposite). Nothing is stored per friendship, so 10,000 friends for
-// each of 100,000 users cost no memory.
-func (p *Population) Friend(user, k int) int {
-	n, at := len(p.order), p.place[user]
-	step := k/2 + 1
-	switch {
-	case k == p.Friends-1 && k%2 == 0: // an odd number: the last one has no pair
-		step = n / 2
-	case k%2 == 1:
-		step = n - step
-	}
-	return p.order[(at+step)%n]
 }
 
 // Conversations is the number of conversation indexes: groups and inboxes.

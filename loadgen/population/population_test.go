@@ -163,12 +163,65 @@ func TestRefused(t *testing.T) {
 		{"no members", profile(10, 1, 0, 0, 100), "r", "1 to 10 members"},
 		{"too many friends", profile(10, 0, 0, 10, 100), "r", "at most 9"},
 		{"friends can't pair up", profile(9, 0, 0, 3, 100), "r", "make one of them even"},
-		{"nobody online in a group", profile(1000, 50, 2, 0, 1), "r", "nobody of group"},
+		{"nobody online in a group", sending(profile(1000, 50, 2, 0, 1)), "r", "nobody of group"},
+		{"more lists than users", listed(profile(10, 0, 0, 2, 100), 11), "r", "11 users with a friend list"},
 		{"tag with a space", profile(10, 0, 0, 0, 100), "a b", `tag "a b"`},
 		{"long tag", profile(10, 0, 0, 0, 100), strings.Repeat("x", 41), "up to 40"},
 	} {
 		if _, err := Build(tc.p, 1, tc.tag); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want one with %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func sending(p *profiles.Profile) *profiles.Profile {
+	p.Traffic.Group = &profiles.Flow{Rate: 1}
+	return p
+}
+
+func listed(p *profiles.Profile, of int) *profiles.Profile {
+	p.Population.FriendsOf = of
+	return p
+}
+
+// Without traffic to groups nobody has to be there to send it.
+func TestNobodyOnline(t *testing.T) {
+	pop := build(t, profile(100, 3, 10, 0, 0), 1, "r")
+	if pop.OnlineCount() != 0 || len(pop.Groups[2].Online) != 0 || len(pop.Groups[2].Members) != 10 {
+		t.Errorf("%d online, %d in a group of %d", pop.OnlineCount(), len(pop.Groups[2].Online), len(pop.Groups[2].Members))
+	}
+}
+
+// Who has whom, counted from the lists themselves.
+func TestAddressees(t *testing.T) {
+	for _, tc := range []struct{ users, friends, of int }{
+		{2, 1, 1}, {2, 1, 2}, {10, 3, 1}, {10, 3, 4}, {10, 9, 2}, {10, 9, 10}, {11, 3, 11}, {101, 50, 100}, {20, 6, 0}, {20, 7, 0}, {5, 0, 0},
+	} {
+		pop := build(t, listed(profile(tc.users, 0, 0, tc.friends, 100), tc.of), 3, "r")
+		want := make([]map[int]bool, tc.users)
+		for u := range want {
+			want[u] = map[int]bool{}
+		}
+		for u := range tc.users {
+			if has := tc.friends > 0 && (tc.of == 0 || u < tc.of); pop.HasFriends(u) != has {
+				t.Errorf("%+v: user %d has friends: %v", tc, u, !has)
+			}
+			for k := 0; pop.HasFriends(u) && k < tc.friends; k++ {
+				f := pop.Friend(u, k)
+				if tc.of > 0 && f != (u+1+k)%tc.users {
+					t.Errorf("%+v: friend %d of %d is %d, not the next user but %d", tc, k, u, f, k)
+				}
+				want[f][u] = true
+			}
+		}
+		for u := range want {
+			got := map[int]bool{}
+			for k := range pop.Addressees(u) {
+				got[pop.Addressee(u, k)] = true
+			}
+			if len(got) != pop.Addressees(u) || !reflect.DeepEqual(got, want[u]) {
+				t.Errorf("%+v: user %d may write to %v, want %v", tc, u, got, want[u])
+			}
 		}
 	}
 }

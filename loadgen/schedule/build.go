@@ -19,6 +19,10 @@ const (
 	streamGroupSender = 0x67726f7570736e64
 	streamDirectGaps  = 0x6469726563746761
 	streamDirectPick  = 0x6469726563746f00
+	streamLoginGaps   = 0x6c6f67696e676170
+	streamLoginPick   = 0x6c6f67696e75736f
+	streamBacklogFrom = 0x6261636b6c6f6766
+	streamBacklogSend = 0x6261636b6c6f6773
 )
 
 // RepeatSeed derives the seed of one repeat, 0 ≤ repeat, from a profile's
@@ -44,12 +48,15 @@ func Build(p *profiles.Profile, pop *population.Population, seed uint64) []Event
 			expect += n + 4*math.Sqrt(n) + 8 // four standard deviations of a Poisson count: rarely grown
 		}
 	}
+	if p.Traffic.Login != nil {
+		expect += float64(len(Arriving(p, pop)))
+	}
 	return slices.AppendSeq(make([]Event, 0, int(expect)), Events(p, pop, seed))
 }
 
 // Events gives the events of Build one by one, in memory that doesn't grow
-// with the length of the run. Where a group and a direct message fall on the
-// same nanosecond, the group's comes first.
+// with the length of the run. Where several fall on the same nanosecond, the
+// group's message comes first, then the direct one, then the login.
 //
 // A flow's rate is the rate over all conversations of its kind. With uniform
 // arrivals the groups take turns, so that each of G groups sees even spacing
@@ -57,31 +64,39 @@ func Build(p *profiles.Profile, pop *population.Population, seed uint64) []Event
 // group of a Poisson flow is a Poisson process of rate/G. The sender is drawn
 // among the group's online members, or is always the first of them
 // (profiles.SendersFixed). A direct message goes from a random online user to
-// a random friend, or to any other user where the population has no friends.
+// a random user that has it as a friend, or to any other user where the
+// population has no friends.
+//
+// Ordinals go on after those of Backlog. Logins begin with measure: each of
+// Arriving logs in once, in random order, as far as the rate gets.
 func Events(p *profiles.Profile, pop *population.Population, seed uint64) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		end := (p.Phases.Warmup + p.Phases.Measure).Std()
-		group, direct := groupSource(p.Traffic.Group, pop, seed), directSource(p.Traffic.Direct, pop, seed)
-		ordinals := make([]int, pop.Conversations())
-		g, d := group(), direct()
+		sources := []func() Event{groupSource(p.Traffic.Group, pop, seed), directSource(p.Traffic.Direct, pop, seed), loginSource(p, pop, seed)}
+		ordinals := backlogCounts(p, pop)
+		next := make([]Event, len(sources))
+		for i, source := range sources {
+			next[i] = source()
+		}
 		for {
-			e := g
-			if d.At < g.At {
-				e = d
+			first := 0
+			for i := range next {
+				if next[i].At < next[first].At {
+					first = i
+				}
 			}
+			e := next[first]
 			if e.At >= end {
 				return
 			}
-			e.Ordinal = ordinals[e.Conversation]
-			ordinals[e.Conversation]++
+			if e.Kind != Login {
+				e.Ordinal = ordinals[e.Conversation]
+				ordinals[e.Conversation]++
+			}
 			if !yield(e) {
 				return
 			}
-			if e.Kind == Group {
-				g = group()
-			} else {
-				d = direct()
-			}
+			next[first] = sources[first]()
 		}
 	}
 }
@@ -119,12 +134,7 @@ func directSource(f *profiles.Flow, pop *population.Population, seed uint64) fun
 	if f == nil || len(pop.Users) < 2 {
 		return never
 	}
-	online := make([]int, 0, len(pop.Users))
-	for u, on := range pop.Online {
-		if on {
-			online = append(online, u)
-		}
-	}
+	online := directSenders(pop)
 	if len(online) == 0 {
 		return never
 	}
@@ -137,13 +147,28 @@ func directSource(f *profiles.Flow, pop *population.Population, seed uint64) fun
 		}
 		var to int
 		if pop.Friends > 0 {
-			to = pop.Friend(from, pick.IntN(pop.Friends))
+			to = pop.Addressee(from, pick.IntN(pop.Addressees(from)))
 		} else if to = pick.IntN(len(pop.Users) - 1); to >= from {
 			to++ // anybody but oneself, each as likely
 		}
 		return Event{At: pacer.Next(), Kind: Direct, Conversation: pop.Inbox(to), Sender: from, To: to}
 	}
 }
+
+// directSenders are the online users that have somebody to write to.
+func directSenders(pop *population.Population) []int {
+	online := make([]int, 0, len(pop.Users))
+	for u, on := range pop.Online {
+		if on && (pop.Friends == 0 || pop.Addressees(u) > 0) {
+			online = append(online, u)
+		}
+	}
+	return online
+}
+
+// DirectSenders is the number of users that may send direct messages during
+// the run.
+func DirectSenders(pop *population.Population) int { return len(directSenders(pop)) }
 
 // Span gives the events with from ≤ At < to of a sorted slice, without a copy:
 // the measured ones are Span(events, warmup, warmup+measure).
