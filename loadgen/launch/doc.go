@@ -15,6 +15,10 @@
 //     the process, however it ends, and the next run sweeps directories whose
 //     lock can be taken.
 //
+// A private Redis and the server can be killed (kill -9) and started again on
+// the same socket, port and data. CutTail takes what a power cut would take from
+// the end of a killed Redis's append-only file, and says what that was.
+//
 // The package may start processes, open sockets and write below the temporary
 // directory. It measures nothing (package measure does, from the pids given
 // here) and knows nothing of profiles: the engine hands it plain options.

@@ -2,72 +2,6 @@ package ledger
 
 import "fmt"
 
-// Stored is what the store holds of one conversation at the end of a run.
-type Stored struct {
-	Epoch uint64
-	Head  uint64 // newest seq
-	First uint64 // oldest seq still stored; Head + 1 when none is
-	Count uint64 // messages stored (XLEN), to be reconciled with First and Head
-	// Bases gives for each epoch after the first that began during the run the
-	// head with which it began: what an earlier epoch stored above it is gone,
-	// and its seq was given to another message.
-	Bases []Base
-	// Cursor returns a recipient's cursor; false when it has none.
-	Cursor func(user int) (uint64, bool)
-}
-
-// Base is the head with which an epoch began.
-type Base struct{ Epoch, Head uint64 }
-
-// StoreView returns what the store holds of a conversation; false when that
-// isn't known, as with a foreign server: what didn't arrive is then lost as far
-// as can be told.
-type StoreView func(conversation int) (Stored, bool)
-
-// Report is the outcome of an audit. Sends are messages, everything else from
-// Expected on is deliveries.
-type Report struct {
-	Scheduled int // messages in the schedule
-	Unsent    int // of these, never handed to a device
-	Sends     int // the others: Accepted + Refused + Unknown + InFlight
-	Accepted  int
-	Refused   int
-	Unknown   int // given up without a final answer
-	InFlight  int // no answer when the audit was made
-
-	Expected int // accepted messages × their recipients = Arrived + Pending + Lost
-	Arrived  int
-	Pending  int // not arrived; in the store and above the recipient's cursor
-	Lost     int // neither arrived nor pending
-
-	ArrivedUnknown int // first arrivals of messages without an answer: stored all the same
-
-	Arrivals         uint64 // all, redelivered ones included
-	Redelivered      uint64 // beyond the first at its recipient
-	ShownTwice       uint64
-	OutOfOrder       uint64 // shown for the first time after one that comes later, see track.show
-	SeqMismatch      uint64 // first arrivals under another seq than the sender was told, in the same epoch
-	AckedNotReceived int    // of Lost: the recipient's cursor covers it
-	NotShown         int    // arrived, but neither shown nor still to be pulled
-	RefusedArrived   int    // first arrivals of messages that were refused
-	Foreign          uint64 // sends or deliveries that aren't of the schedule
-
-	Examples []Example // the first few of each kind
-}
-
-// Balance checks that the books close; an error is a defect of the ledger or of
-// its use, not of the server.
-func (r *Report) Balance() error {
-	if r.Sends != r.Accepted+r.Refused+r.Unknown+r.InFlight || r.Scheduled != r.Sends+r.Unsent {
-		return fmt.Errorf("ledger: %d sends and %d unsent of %d scheduled don't add up: %d accepted, %d refused, %d unknown, %d in flight",
-			r.Sends, r.Unsent, r.Scheduled, r.Accepted, r.Refused, r.Unknown, r.InFlight)
-	}
-	if r.Expected != r.Arrived+r.Pending+r.Lost {
-		return fmt.Errorf("ledger: %d expected deliveries are not %d arrived + %d pending + %d lost", r.Expected, r.Arrived, r.Pending, r.Lost)
-	}
-	return nil
-}
-
 // Audit closes the books: for each accepted message and each recipient it says
 // whether the delivery arrived, is pending or was lost. It is made when
 // everything is at rest; view may be nil.
@@ -76,26 +10,29 @@ func (l *Ledger) Audit(view StoreView) Report {
 	found := examples{limit: l.examples.limit}
 	for c := range l.rooms {
 		r := &l.rooms[c]
+		var st *Stored
+		if view != nil {
+			if s, ok := view(c); ok {
+				st = &s
+			}
+		}
 		for k := range r.messages {
 			rep.Scheduled++
-			rep.SeqMismatch += uint64(r.messages[k].unsettled())
-			switch s, _, _ := r.messages[k].result(); s {
+			l.places(&r.messages[k], &rep)
+			switch s, at, _ := r.messages[k].result(); s {
 			case unsent:
 				rep.Unsent++
 			case inFlight:
 				rep.InFlight++
 			case accepted:
 				rep.Accepted++
+				if st != nil && !st.kept(at.epoch, at.seq) {
+					rep.CutAccepted++
+				}
 			case refused:
 				rep.Refused++
 			case unknown:
 				rep.Unknown++
-			}
-		}
-		var st *Stored
-		if view != nil {
-			if s, ok := view(c); ok {
-				st = &s
 			}
 		}
 		for p := range r.tracks {
@@ -114,6 +51,17 @@ func (l *Ledger) Audit(view StoreView) Report {
 	return rep
 }
 
+// places counts what is seen of a message at more than one place.
+func (l *Ledger) places(m *message, rep *Report) {
+	n := m.unsettled()
+	switch {
+	case !l.repeats:
+		rep.SeqMismatch += uint64(n)
+	case n > 0 || m.again.Load():
+		rep.StoredAgain++
+	}
+}
+
 // audit judges one recipient in one conversation.
 func (r *room) audit(conversation, place int, st *Stored, rep *Report, found *examples) {
 	t, me := &r.tracks[place], int(r.recipients[place])
@@ -123,22 +71,21 @@ func (r *room) audit(conversation, place int, st *Stored, rep *Report, found *ex
 	rep.Redelivered += t.redelivered
 	rep.ShownTwice += t.shownTwice
 	rep.OutOfOrder += t.outOfOrder
-	var cursor uint64
-	member := false
-	if st != nil && st.Cursor != nil {
-		cursor, member = st.Cursor(me)
-	}
+	rep.Dropped += len(t.dropped)
+	who := st.of(me)
 	for k := range r.messages {
 		m := &r.messages[k]
 		if int(m.sender) == me {
 			continue
 		}
 		s, at, known := m.result()
-		epoch, seq := at.epoch, at.seq
 		note := func(kind Kind, detail string) {
-			found.note(kind, Example{Conversation: conversation, Ordinal: k, Recipient: me, Epoch: epoch, Seq: seq, Detail: detail})
+			found.note(kind, Example{Conversation: conversation, Ordinal: k, Recipient: me, Epoch: at.epoch, Seq: at.seq, Detail: detail})
 		}
-		arrived := t.arrived.has(int32(k))
+		arrived, shown := t.arrived.has(int32(k)), t.shown.has(int32(k))
+		// What a crash took before it was shown has arrived at nobody.
+		taken := !shown && t.dropped.has(int32(k))
+		arrived = arrived && !taken
 		switch {
 		case s == refused && arrived:
 			rep.RefusedArrived++
@@ -146,14 +93,13 @@ func (r *room) audit(conversation, place int, st *Stored, rep *Report, found *ex
 		case s != accepted && arrived:
 			rep.ArrivedUnknown++
 		}
-		waits, covered := false, false
-		kept := st == nil || !known || st.kept(epoch, seq)
-		if kept && known && member {
-			covered = cursor >= seq
-			waits = !covered && seq >= st.First && seq <= st.Head
+		row := NoRow
+		kept := st == nil || !known || st.kept(at.epoch, at.seq)
+		if kept && known {
+			row = who.row(at.seq)
 		}
 		// What nobody was told is stored, and the store lost, owes nothing.
-		if arrived && !t.shown.has(int32(k)) && !waits && (kept || s == accepted) {
+		if arrived && !shown && row != Waiting && (kept || s == accepted) {
 			rep.NotShown++
 			note(NotShown, "it arrived and was never shown")
 		}
@@ -164,17 +110,58 @@ func (r *room) audit(conversation, place int, st *Stored, rep *Report, found *ex
 		switch {
 		case arrived:
 			rep.Arrived++
-		case waits:
+		case row == Waiting:
 			rep.Pending++
 		default:
+			why := who.why(at)
+			if !kept {
+				rep.LostWithTail++
+			}
+			if taken {
+				rep.LostDropped++
+				why = "a crash took it before it was shown, and the store holds it no more"
+			}
 			rep.Lost++
-			note(Lost, st.why(epoch, seq, cursor, member))
-			if covered {
+			note(Lost, why)
+			if row == Acked {
 				rep.AckedNotReceived++
-				note(AckedNotReceived, fmt.Sprintf("the cursor stands at %d", cursor))
+				note(AckedNotReceived, who.acked())
 			}
 		}
 	}
+}
+
+// standing is what the store holds for one recipient of a conversation.
+type standing struct {
+	*Stored // nil when the store can't be asked
+	user    int
+	cursor  uint64
+	member  bool
+}
+
+func (st *Stored) of(user int) standing {
+	s := standing{Stored: st, user: user}
+	if st != nil && st.Cursor != nil {
+		s.cursor, s.member = st.Cursor(user)
+	}
+	return s
+}
+
+// row is what the store holds of a message that it has kept.
+func (s standing) row(seq uint64) Row {
+	switch {
+	case s.Stored == nil:
+		return NoRow
+	case s.Row != nil:
+		return s.Row(s.user, seq)
+	case !s.member:
+		return NoRow
+	case s.cursor >= seq:
+		return Acked
+	case seq >= s.First && seq <= s.Head:
+		return Waiting
+	}
+	return NoRow
 }
 
 // kept tells whether what an epoch stored under seq is still what that seq means.
@@ -191,18 +178,30 @@ func (st *Stored) kept(epoch, seq uint64) bool {
 }
 
 // why says what is known of a lost delivery.
-func (st *Stored) why(epoch, seq, cursor uint64, member bool) string {
+func (s standing) why(at place) string {
 	switch {
-	case st == nil:
+	case s.Stored == nil:
 		return "it didn't arrive, and the store can't be asked"
-	case !member:
+	case !s.kept(at.epoch, at.seq):
+		return fmt.Sprintf("the store lost it: its epoch %d ended, the store is in %d", at.epoch, s.Epoch)
+	case s.Row != nil && s.Row(s.user, at.seq) == Acked:
+		return s.acked()
+	case s.Row != nil:
+		return "the store holds no row of it for the recipient"
+	case !s.member:
 		return "the recipient has no cursor in the store"
-	case !st.kept(epoch, seq):
-		return fmt.Sprintf("the store lost it: its epoch %d ended, the store is in %d", epoch, st.Epoch)
-	case cursor >= seq:
-		return fmt.Sprintf("the recipient's cursor stands at %d", cursor)
-	case seq < st.First:
-		return fmt.Sprintf("it was trimmed: the log begins at %d", st.First)
+	case s.cursor >= at.seq:
+		return fmt.Sprintf("the recipient's cursor stands at %d", s.cursor)
+	case at.seq < s.First:
+		return fmt.Sprintf("it was trimmed: the log begins at %d", s.First)
 	}
-	return fmt.Sprintf("the log ends at %d", st.Head)
+	return fmt.Sprintf("the log ends at %d", s.Head)
+}
+
+// acked says what covers a message that the recipient never got.
+func (s standing) acked() string {
+	if s.Row != nil {
+		return "the recipient's acks cover it"
+	}
+	return fmt.Sprintf("the cursor stands at %d", s.cursor)
 }

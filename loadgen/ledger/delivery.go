@@ -67,11 +67,14 @@ func (t *track) arrive(d *Delivery, r *room) (first bool) {
 
 // arrived notes what an arrival says beyond its track.
 func (l *Ledger) arrived(d *Delivery, r *room, m *message, where int, first bool) {
+	if l.repeats && m.elsewhere(d.place()) {
+		m.again.Store(true)
+	}
 	if !first {
 		l.examples.note(Redelivered, d.example("received again"))
 		return
 	}
-	if m.arrived(d.place()) {
+	if m.arrived(d.place()) && !l.repeats {
 		told, _ := m.told()
 		l.examples.note(SeqMismatch, d.example(fmt.Sprintf("its sender was told seq %d", told.seq)))
 	}
@@ -93,6 +96,9 @@ func (t *track) showOnce(d *Delivery, told place, r *room) (first bool, last pla
 	if first = t.shown.add(int32(d.Ordinal), own{r.messages, int32(d.Recipient)}); !first {
 		t.shownTwice++
 		return false, place{}, false
+	}
+	if d.Placed {
+		return true, place{}, false
 	}
 	last, late = t.show(d.place(), told)
 	return true, last, late

@@ -16,6 +16,13 @@
 // its own: OutOfOrder says what one user saw, SeqMismatch that two saw different
 // conversations.
 //
+// A crash of a client takes what it had received and not shown yet; the crash
+// injector says what (OnDropped). That counts as arrived at nobody until it is
+// shown, so it is pending where the store still has it and lost where it was
+// removed on the pull. What the store lost with its tail is told by the bases of
+// its epochs. In designs that keep a row per message and recipient the store's
+// view names the rows (Stored.Row) instead of a cursor.
+//
 // The package is pure: no clocks, goroutines or sockets. It imports nothing of
 // the project. What the store holds at the end is handed to Audit as a
 // StoreView.

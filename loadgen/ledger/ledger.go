@@ -21,6 +21,13 @@ type Config struct {
 	// Online tells whether a user is connected during the run: fan-out is
 	// measured over these. nil: all are.
 	Online func(user int) bool
+	// Repeats says that the server stores each attempt of a send as a message of
+	// its own, with idempotent sends off: another seq contradicts nothing then,
+	// and is counted as StoredAgain.
+	Repeats bool
+	// Present tells whether a user is connected now, for what a drain still waits
+	// for: users come and go. nil: who is Online stays so.
+	Present func(user int) bool
 	// Examples is how many cases of each kind of trouble are kept; default 5.
 	Examples int
 }
@@ -28,6 +35,8 @@ type Config struct {
 // Ledger is the books of one run. All methods are safe for concurrent use.
 type Ledger struct {
 	rooms    []room
+	repeats  bool
+	present  func(user int) bool
 	examples examples
 }
 
@@ -47,6 +56,7 @@ type track struct {
 	mu          sync.Mutex // guards all below; hardly ever contended: one device at a time
 	arrived     tally
 	shown       tally
+	dropped     dropped
 	arrivals    uint64
 	fresh       uint64
 	redelivered uint64
@@ -60,7 +70,7 @@ type track struct {
 
 // New opens the books.
 func New(cfg Config) (*Ledger, error) {
-	l := &Ledger{rooms: make([]room, len(cfg.Conversations))}
+	l := &Ledger{rooms: make([]room, len(cfg.Conversations)), repeats: cfg.Repeats, present: cfg.Present}
 	l.examples.limit = cfg.Examples
 	if l.examples.limit <= 0 {
 		l.examples.limit = 5
@@ -145,7 +155,11 @@ func (l *Ledger) result(conversation, ordinal int, s state, epoch, seq uint64) {
 	if fresh {
 		r.accepted.Add(1)
 	}
-	if differing > 0 {
+	switch {
+	case differing == 0:
+	case l.repeats:
+		m.again.Store(true)
+	default:
 		l.examples.add(SeqMismatch, uint64(differing), Example{
 			Conversation: conversation, Ordinal: ordinal, Recipient: -1, Epoch: epoch, Seq: seq,
 			Detail: fmt.Sprintf("so its sender was told, after %d had got it under another seq", differing),
@@ -159,6 +173,10 @@ type Delivery struct {
 	Recipient             int // user index
 	Epoch, Seq            uint64
 	At                    time.Duration
+	// Placed: its reader puts it where it belongs, however late it is shown, so
+	// it isn't judged for order. So are the newest page first, and one friend's
+	// messages before another's.
+	Placed bool
 }
 
 // show takes in what is shown for the first time and says whether something

@@ -42,10 +42,11 @@ type message struct {
 	// more and may be read without mu.
 	state atomic.Uint32
 
-	mu    sync.Mutex // guards place until the answer, and all below
-	place place      // what the sender was told; before that, the place of the first delivery, if early > 0
-	early int32      // first arrivals at place before the answer
-	other *early     // those at other places
+	mu    sync.Mutex  // guards place until the answer, and all below
+	place place       // what the sender was told; before that, the place of the first delivery, if early > 0
+	early int32       // first arrivals at place before the answer
+	again atomic.Bool // seen at two places of one epoch; only kept with Config.Repeats, needs no lock
+	other *early      // those at other places
 
 	spread spread
 }
@@ -63,7 +64,7 @@ type early struct {
 func (m *message) answer(s state, at place) (fresh bool, n int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if state(m.state.Load()) == accepted { // an answer stands, whatever comes later
+	if m.accepted() { // an answer stands, whatever comes later
 		return false, 0
 	}
 	if s == accepted {
@@ -91,13 +92,13 @@ func (m *message) differing(at place) (n int32) {
 // arrived notes where a recipient got the message, and says whether that
 // contradicts what its sender was told. Before the answer it is only counted.
 func (m *message) arrived(at place) (contradicts bool) {
-	if state(m.state.Load()) == accepted {
+	if m.accepted() {
 		return m.place.differs(at)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case state(m.state.Load()) == accepted:
+	case m.accepted():
 		return m.place.differs(at)
 	case m.early == 0:
 		m.place, m.early = at, 1
@@ -117,9 +118,21 @@ func (m *message) arrived(at place) (contradicts bool) {
 	return false
 }
 
+// elsewhere tells whether a place contradicts what is known of the message.
+func (m *message) elsewhere(at place) bool {
+	if told, known := m.told(); known {
+		return told.differs(at)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return (m.early > 0 || m.accepted()) && m.place.differs(at)
+}
+
+func (m *message) accepted() bool { return state(m.state.Load()) == accepted }
+
 // told is where the sender was told that the message is; false before that.
 func (m *message) told() (place, bool) {
-	if state(m.state.Load()) == accepted {
+	if m.accepted() {
 		return m.place, true
 	}
 	return place{}, false

@@ -1,8 +1,16 @@
 package ledger
 
 // Outstanding is the number of deliveries of accepted messages that haven't
-// arrived at recipients who are online. It is 0 as soon as a drain is complete.
-func (l *Ledger) Outstanding() int {
+// arrived at recipients who are present. It is 0 as soon as a drain is complete.
+// What crashes took isn't among them, see Taken.
+func (l *Ledger) Outstanding() int { return l.sum((*room).outstanding) }
+
+// Taken is the number of deliveries of accepted messages that crashes took from
+// recipients who are present, and that weren't shown since: where messages are
+// removed on ack they come again, where they are removed on pull they don't.
+func (l *Ledger) Taken() int { return l.sum((*room).taken) }
+
+func (l *Ledger) sum(of func(r *room, place int) int) int {
 	n := 0
 	for i := range l.rooms {
 		r := &l.rooms[i]
@@ -10,8 +18,8 @@ func (l *Ledger) Outstanding() int {
 			continue
 		}
 		for p := range r.tracks {
-			if r.isOnline[p] {
-				n += r.outstanding(p)
+			if l.present != nil && l.present(int(r.recipients[p])) || l.present == nil && r.isOnline[p] {
+				n += of(r, p)
 			}
 		}
 	}
@@ -27,11 +35,7 @@ func (r *room) outstanding(place int) int {
 	n := 0
 	count := func(lo, hi int32) {
 		for k := lo; k < hi; k++ {
-			m := &r.messages[k]
-			if m.sender == me {
-				continue
-			}
-			if s, _, _ := m.result(); s == accepted {
+			if r.messages[k].sender != me && r.messages[k].accepted() && !t.dropped.has(k) {
 				n++
 			}
 		}
@@ -40,5 +44,40 @@ func (r *room) outstanding(place int) int {
 		count(g.lo, g.hi)
 	}
 	count(t.arrived.next, int32(len(r.messages)))
+	return n
+}
+
+func (r *room) taken(place int) int {
+	t := &r.tracks[place]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for k := range t.dropped {
+		if !t.shown.has(k) && r.messages[k].accepted() {
+			n++
+		}
+	}
+	return n
+}
+
+// Accepted is the number of messages of a conversation that were accepted so far.
+func (l *Ledger) Accepted(conversation int) int {
+	if conversation < 0 || conversation >= len(l.rooms) {
+		return 0
+	}
+	return int(l.rooms[conversation].accepted.Load())
+}
+
+// Unanswered is the number of messages that were handed to a device and aren't
+// known to be accepted or refused: on their way, or given up.
+func (l *Ledger) Unanswered() int {
+	n := 0
+	for i := range l.rooms {
+		for k := range l.rooms[i].messages {
+			if s := state(l.rooms[i].messages[k].state.Load()); s == inFlight || s == unknown {
+				n++
+			}
+		}
+	}
 	return n
 }
