@@ -16,6 +16,7 @@ func judgeRun(run *Run, conditions []Condition, rules Rules) Verdict {
 	j.reconcile()
 	j.replay()
 	j.lag(conditions)
+	j.late()
 	j.starved()
 	j.achieved()
 	for _, c := range conditions {
@@ -152,6 +153,23 @@ func (j *runJudge) lag(conditions []Condition) {
 			floor := j.lagFloor(stat, hiccup.Count)
 			if x, ok := hiccup.Statistic(stat); ok && base == "live" && x > floor {
 				j.largeOver(floor, "hiccup."+stat, "the generator's hiccup "+statTitle(stat), x, name, y)
+			}
+		}
+	}
+}
+
+// late compares hiccups with what a page and a sync took. Counts are what a
+// login is measured for, and hold all the same: it is a warning, and where few
+// logins give a percentile, one late wake-up is none.
+func (j *runJudge) late() {
+	hiccup := j.run.Histograms["hiccup"]
+	for _, base := range []string{"page", "sync"} {
+		for _, stat := range []string{"p50", "p99"} {
+			x, ok := hiccup.Statistic(stat)
+			y, timed := j.run.Histograms[base].Statistic(stat)
+			if ok && timed && x > j.limits.LagFewFloorUs && x > j.limits.LagShare*y {
+				j.warn("the generator's hiccup %s is %s against %s for %s.%s: it may be much of that figure",
+					statTitle(stat), FormatValue(Microseconds, x), FormatValue(Microseconds, y), base, statTitle(stat))
 			}
 		}
 	}

@@ -20,15 +20,10 @@ type Rules struct {
 type VariantRule struct {
 	Name      string
 	AckPolicy string
+	CrashOf   string // the variant that this one is, with crashes; "" is none
 	Expect    []Condition
-}
-
-// DefaultRequired returns the metrics without which a message run says nothing.
-func DefaultRequired() []string {
-	return []string{
-		"sends", "deliveries", "expected_deliveries", "deliveries_per_s", "achieved_percent",
-		"ack_requests", "send.p99", "live.p99", "schedule_lag.p99", "hiccup.p99",
-	}
+	// Required is what Rules.Required says, for this variant; nil: that.
+	Required []string
 }
 
 // Judge writes the verdict of each run, the summary and verdict of each
@@ -88,8 +83,11 @@ func incomplete(r *Result, rules Rules) (Reason, bool) {
 }
 
 func judgeVariant(runs []*Run, rule VariantRule, rules Rules) Variant {
-	v := Variant{Name: rule.Name, AckPolicy: rule.AckPolicy, Repeats: len(runs), Checks: []Check{}}
+	v := Variant{Name: rule.Name, AckPolicy: rule.AckPolicy, CrashOf: rule.CrashOf, Repeats: len(runs), Checks: []Check{}}
 	conditions := rule.conditions(rules.Thresholds)
+	if rule.Required != nil {
+		rules.Required = rule.Required
+	}
 	verdicts := make([]Verdict, 0, len(runs)+1)
 	for _, run := range runs {
 		run.Verdict = judgeRun(run, conditions, rules)
@@ -112,16 +110,24 @@ func judgeVariant(runs []*Run, rule VariantRule, rules Rules) Variant {
 }
 
 // conditions joins invariants, thresholds and expectations of a variant: each
-// condition once, and none that the variant expects to be broken.
+// condition once, and none that the variant expects to be broken. Thresholds of
+// its own may stand among its expectations.
 func (rule VariantRule) conditions(thresholds []Condition) []Condition {
-	var out []Condition
+	var out, expected []Condition
+	for _, c := range rule.Expect {
+		if c.Source == FromExpect {
+			expected = append(expected, c)
+		} else {
+			thresholds = append(slices.Clip(thresholds), c)
+		}
+	}
 	for _, c := range slices.Concat(DefaultInvariants(), thresholds) {
-		contradicted := slices.ContainsFunc(rule.Expect, func(e Condition) bool { return e.Contradicts(c) })
+		contradicted := slices.ContainsFunc(expected, func(e Condition) bool { return e.Contradicts(c) })
 		if !contradicted && !slices.ContainsFunc(out, c.same) {
 			out = append(out, c)
 		}
 	}
-	return append(out, rule.Expect...)
+	return append(out, expected...)
 }
 
 // guarantee tells whether every repeat must meet the condition. A variant that

@@ -1,10 +1,31 @@
 package results
 
+import "slices"
+
 // stacked is one of the tables that stand above each other: its columns by
 // index.
 type stacked struct {
 	title   string
 	columns []int
+}
+
+// shown returns the columns of the tables, without those that have nothing to
+// say and may be left out.
+func (rep Report) shown() []int {
+	var out []int
+	for i, c := range rep.Columns {
+		has := func(row Row) bool { v := row.Cells[i].Value; return v != nil && (*v != 0 || !c.seldom) }
+		if !c.optional && !c.seldom || slices.ContainsFunc(rep.Rows, has) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// isLast tells whether the verdict stands behind these columns.
+func (rep Report) isLast(columns []int) bool {
+	shown := rep.shown()
+	return columns[len(columns)-1] == shown[len(shown)-1]
 }
 
 // layout gives each table of the model its columns. One that is wider than the
@@ -13,44 +34,48 @@ func (rep Report) layout(width int) []stacked {
 	if len(rep.Rows) == 0 {
 		return nil
 	}
+	shown := rep.shown()
 	widths := make([]int, len(rep.Columns))
 	natural := rep.variantWidth()
-	for i := range widths {
-		widths[i] = gap + rep.columnWidth(i) + rep.verdictWidth(i)
+	for n, i := range shown {
+		widths[i] = gap + rep.columnWidth(i)
+		if n == len(shown)-1 {
+			widths[i] += rep.verdictWidth()
+		}
 		natural += widths[i]
 	}
 	width = min(width, natural)
 	var out []stacked
-	for start := 0; start < len(rep.Columns); {
-		end := start
-		for end < len(rep.Columns) && rep.Columns[end].Table == rep.Columns[start].Table {
-			end++
+	for len(shown) > 0 {
+		title := rep.Columns[shown[0]].Table
+		end := slices.IndexFunc(shown, func(i int) bool { return rep.Columns[i].Table != title })
+		if end < 0 {
+			end = len(shown)
 		}
-		parts := rep.cut(widths, start, end, width)
+		parts := rep.cut(widths, shown[:end], width)
 		for narrower := width - 1; narrower > 0; narrower-- {
-			p := rep.cut(widths, start, end, narrower)
+			p := rep.cut(widths, shown[:end], narrower)
 			if len(p) > len(parts) {
 				break
 			}
 			parts = p
 		}
-		for i, p := range parts {
-			title := rep.Columns[start].Table
-			if i > 0 {
+		for n, p := range parts {
+			if n == 1 {
 				title += ", continued"
 			}
 			out = append(out, stacked{title, p})
 		}
-		start = end
+		shown = shown[end:]
 	}
 	return out
 }
 
 // cut fills tables up to a width, with one column at least in each.
-func (rep Report) cut(widths []int, start, end, width int) [][]int {
+func (rep Report) cut(widths, columns []int, width int) [][]int {
 	var out [][]int
 	used := 0
-	for i := start; i < end; i++ {
+	for _, i := range columns {
 		if len(out) == 0 || used+widths[i] > width {
 			out, used = append(out, nil), rep.variantWidth()
 		}
@@ -69,10 +94,7 @@ func (rep Report) variantWidth() int {
 }
 
 // verdictWidth is what the verdict takes behind the last column.
-func (rep Report) verdictWidth(column int) int {
-	if column < len(rep.Columns)-1 {
-		return 0
-	}
+func (rep Report) verdictWidth() int {
 	width := runes("verdict")
 	for _, row := range rep.Rows {
 		width = max(width, runes(string(row.Status)))

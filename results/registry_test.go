@@ -16,6 +16,9 @@ var required = []string{
 	"retransmitted", "pull_now", "log_reads", "trimmed", "late_sends_percent", "offered_per_s", "achieved_percent",
 	"send.p50", "send_service.p90", "live.p99", "live_service.p999", "fanout_first.max", "fanout_median.min", "fanout_last.mean", "ack_delay.p99",
 	"schedule_lag.p99", "page.count", "sync.p99",
+	"requests_per_login", "pages_per_login", "largest_response_bytes", "redis_round_trips_per_send", "redis_round_trips_per_delivery",
+	"rows_per_message", "stored_bytes_per_message", "memory_bytes_per_message", "member_lookups_per_send", "presence_lookups_per_send",
+	"logins", "crashes", "crash_dropped", "beyond_window", "poll_requests", "offline_age.p50",
 }
 
 func TestRegistry(t *testing.T) {
@@ -44,7 +47,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%q is a metric", name)
 		}
 	}
-	for _, c := range columns() {
+	for _, c := range slices.Concat(columns(), ladderColumns()) {
 		if _, ok := Lookup(c.name); !ok {
 			t.Errorf("column %s shows %q, which is no metric", c.Key, c.name)
 		}

@@ -22,7 +22,7 @@ func RenderMarkdown(w io.Writer, rep Report) error {
 	}
 	const unlimited = 1 << 20
 	for _, t := range rep.layout(unlimited) {
-		heads, align := []string{"variant"}, []string{":--"}
+		heads, align := []string{t.title}, []string{":--"}
 		rows := make([][]string, len(rep.Rows))
 		for j, row := range rep.Rows {
 			rows[j] = []string{row.Variant}
@@ -33,7 +33,7 @@ func RenderMarkdown(w io.Writer, rep Report) error {
 				rows[j] = append(rows[j], strings.Join(strings.Fields(text), " "))
 			}
 		}
-		if t.columns[len(t.columns)-1] == len(rep.Columns)-1 {
+		if rep.isLast(t.columns) {
 			heads, align = append(heads, "verdict"), append(align, ":--")
 			for j, row := range rep.Rows {
 				rows[j] = append(rows[j], string(row.Status))

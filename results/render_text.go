@@ -83,7 +83,7 @@ func (rep Report) drawTable(w io.Writer, s stacked, o TextOptions) error {
 		align[i] = tw.AlignRight
 	}
 	align[0] = tw.AlignLeft
-	if s.columns[len(s.columns)-1] == len(rep.Columns)-1 {
+	if rep.isLast(s.columns) {
 		heads, align = append(heads, []string{"verdict"}), append(align, tw.AlignLeft)
 		for j, row := range rep.Rows {
 			rows[j] = append(rows[j], paint(string(row.Status), row.Status.color(), o.Color))

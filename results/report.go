@@ -27,9 +27,14 @@ type Column struct {
 	scale float64 // divides the metric's unit to get the column's
 	worst bool    // show the worst repeat, not the median
 	least int     // the fewest decimals
+	crash bool    // of the variants that are the row's with crashes
+	// optional: left out of the tables, not of the CSV, where no row has a figure;
+	// seldom: where none has one but 0.
+	optional, seldom bool
 }
 
-// Row is one variant; it has a cell per column.
+// Row is one variant, together with those that are the same with crashes; it
+// has a cell per column.
 type Row struct {
 	Variant string
 	Repeats int
@@ -44,38 +49,21 @@ type Cell struct {
 	Spread   *float64 // ±%, null with one repeat, around 0, and for the worst
 }
 
-func columns() []Column {
-	return []Column{
-		{Key: "ack_requests_per_s", Table: "costs", Head: []string{"ack req.", "measured", "/s"}, name: "ack_requests_per_s"},
-		{Key: "ack_requests_predicted_per_s", Table: "costs", Head: []string{"ack req.", "predicted", "/s"}, name: "ack_requests_predicted_per_s"},
-		{Key: "acks_reduction", Table: "costs", Head: []string{"reduc-", "tion", "×"}, name: "acks_reduction", least: 1},
-		{Key: "redis_commands_per_delivery", Table: "costs", Head: []string{"Redis", "commands", "/delivery"}, name: "redis_commands_per_delivery"},
-		{Key: "server_cpu_us_per_delivery", Table: "costs", Head: []string{"server", "CPU µs", "/delivery"}, name: "server_cpu_us_per_delivery"},
-		{Key: "redis_cpu_us_per_delivery", Table: "costs", Head: []string{"Redis", "CPU µs", "/delivery"}, name: "redis_cpu_us_per_delivery"},
-		{Key: "generator_cpu_us_per_delivery", Table: "costs", Head: []string{"generator", "CPU µs", "/delivery"}, name: "generator_cpu_us_per_delivery"},
-		{Key: "deliveries_per_s", Table: "delivery", Head: []string{"deliveries", "/s"}, name: "deliveries_per_s"},
-		{Key: "live_p50_ms", Table: "delivery", Head: []string{"live", "p50", "ms"}, name: "live.p50", scale: 1000},
-		{Key: "live_p99_ms", Table: "delivery", Head: []string{"live", "p99", "ms"}, name: "live.p99", scale: 1000},
-		{Key: "live_p999_ms", Table: "delivery", Head: []string{"live", "p99.9", "ms"}, name: "live.p999", scale: 1000},
-		{Key: "unacked_window_mean", Table: "delivery", Head: []string{"unacked", "window", "mean"}, name: "unacked_window_mean", least: 1},
-		{Key: "redelivered", Table: "delivery", Head: []string{"redeli-", "vered"}, name: "redelivered", worst: true},
-		{Key: "lost", Table: "delivery", Head: []string{"lost"}, name: "lost", worst: true},
-		{Key: "shown_twice", Table: "delivery", Head: []string{"shown", "twice"}, name: "shown_twice", worst: true},
-	}
-}
-
 // NewReport makes the model of a judged result.
 func NewReport(r *Result) Report {
 	rep := Report{Columns: columns(), Verdict: r.Verdict}
+	if r.hasLogins() {
+		rep.Columns = ladderColumns()
+	}
 	repeats, spread := 0, false
-	for _, v := range r.Variants {
-		row := Row{Variant: v.Name, Repeats: v.Repeats, Status: v.Verdict.Status}
-		for _, c := range rep.Columns {
-			cell := c.cell(v.Metrics[c.name])
+	for _, rung := range r.rungs() {
+		row := rung.row(rep.Columns)
+		for _, cell := range row.Cells {
 			spread = spread || cell.Spread != nil
-			row.Cells = append(row.Cells, cell)
 		}
 		rep.Rows = append(rep.Rows, row)
+	}
+	for _, v := range r.Variants {
 		repeats = max(repeats, v.Repeats)
 		if check, ok := ackCheck(v.Name, r.runsOf(v.Name)); ok {
 			rep.Checks = append(rep.Checks, check)
@@ -84,7 +72,10 @@ func NewReport(r *Result) Report {
 	rep.Title = title(r, repeats)
 	rep.Banners = banners(r)
 	rep.Legend = legend(repeats, spread)
-	rep.Notes = notes(r)
+	if len(rep.Rows) < len(r.Variants) {
+		rep.Legend += " With crashes: the worst repeat of the rung's variants that crash."
+	}
+	rep.Notes = append(notes(r), met(r)...)
 	return rep
 }
 

@@ -54,6 +54,7 @@ type Node struct {
 type Variant struct {
 	Name      string             `json:"name"`
 	AckPolicy string             `json:"ack_policy"` // decides the class of ack counts, see ClassUnder
+	CrashOf   string             `json:"crash_of"`   // the variant that this one is, with crashes; "" is none
 	Repeats   int                `json:"repeats"`
 	Metrics   map[string]Summary `json:"metrics"` // by metric name, histograms as NAME.p50 … NAME.max
 	Checks    []Check            `json:"checks"`  // invariants, thresholds, expectations

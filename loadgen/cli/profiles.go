@@ -38,24 +38,12 @@ func (a *app) profilesList() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var b strings.Builder
-			for _, p := range profiles.List() {
-				first, _, _ := strings.Cut(p.About, "\n")
-				fmt.Fprintf(&b, "%-16s %s\n%-16s %s\n", p.Name, first, "", size(p))
+			if err := profiles.WriteList(&b); err != nil {
+				return err
 			}
 			return a.print(b.String())
 		},
 	}
-}
-
-func size(p profiles.Info) string {
-	text := "1 variant"
-	if p.Variants != 1 {
-		text = fmt.Sprintf("%d variants", p.Variants)
-	}
-	if p.Repeats != 1 {
-		return fmt.Sprintf("%s, %d repeats", text, p.Repeats)
-	}
-	return text + ", 1 repeat"
 }
 
 func (a *app) profilesShow() *cobra.Command {

@@ -59,6 +59,10 @@ func (p *progress) show(e engine.Progress) {
 		}
 		p.status(text, e.Phase == "start" || e.Phase == "measure")
 	case engine.Tick:
+		if e.Total > 0 {
+			p.status(fmt.Sprintf("%s: %s, %d of %d messages", who, e.Phase, e.Done, e.Total), time.Since(p.last) >= plainEvery)
+			return
+		}
 		text := fmt.Sprintf("%s: %s %v of %v, %d deliveries/s", who, e.Phase,
 			e.Elapsed.Round(time.Second), e.Planned.Round(time.Second), e.Deliveries-p.before)
 		p.before = e.Deliveries

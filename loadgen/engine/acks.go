@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ackmark/loadgen/client/ackpolicy"
+	"ackmark/loadgen/schedule"
 	"ackmark/profiles"
 	"ackmark/results"
 )
@@ -15,17 +16,17 @@ import (
 func (r *run) acks(w *window, seconds, deliveries float64) {
 	m, out := r.out.Metrics, &r.out.Acks
 	out.FlushCauses = map[string]int64{}
-	var replayed, byPull int64
+	var replayed, apart int64
 	var area time.Duration
 	most, online := 0, 0
 	for i := range r.obs.devices {
 		st := &r.obs.devices[i]
-		if !r.pop.Online[i] {
+		if !st.used {
 			continue
 		}
 		online++
 		out.Requests += st.acksIn
-		byPull += st.pageAcks
+		apart += st.pageAcks - st.unsentAcks
 		for _, c := range ackpolicy.Causes() {
 			if n := st.causes[c]; n > 0 {
 				out.FlushCauses[c.String()] += n
@@ -46,10 +47,15 @@ func (r *run) acks(w *window, seconds, deliveries float64) {
 	m.Set("acks_reduction", deliveries/requests)
 	m.Set("unacked_window_mean", area.Seconds()/seconds/float64(online))
 	m.Set("unacked_window_max", float64(most))
+	if r.obs.policy.Kind == ackpolicy.None { // what is never acked isn't delivered again either
+		m.SetNull("unacked_window_mean")
+		m.SetNull("unacked_window_max")
+	}
 
 	if !r.cutShort(w) {
-		// What a pull brought about isn't the policy's to decide.
-		replayed += byPull
+		// What a pull or a device that left brought about isn't the policy's to
+		// decide, and what a crash kept from being sent was.
+		replayed += apart
 		out.Replayed = results.Count(replayed)
 		out.ReplayedError = results.Number(requests/float64(replayed) - 1)
 		m.Set("ack_requests_replayed", float64(replayed))
@@ -91,7 +97,13 @@ type stream struct {
 // The members of a group receive the same messages at the same moments, so a
 // group is one sample; groups and inboxes are independent of each other, so
 // their errors add up as squares.
+//
+// Where users log in, what they pull is acked in other ways; over HTTP deliveries
+// come together, by the poll.
 func (r *run) predict(w *window) (requests, chance float64) {
+	if r.plannedLogins > 0 || r.profile.Clients.Transport == profiles.TransportHTTP || r.profile.Clients.Crash.Between != profiles.CrashOff {
+		return math.NaN(), math.NaN()
+	}
 	t, groups, all := r.profile.Traffic, len(r.pop.Groups), r.pop.Conversations()
 	variance := 0.0
 	for _, k := range []struct {
@@ -193,8 +205,10 @@ func (r *run) stream(c int, w *window) (s stream) {
 func (r *run) directRate(u int) float64 {
 	pop, f := r.pop, r.profile.Traffic.Direct
 	rate, users := f.Rate.PerSecond(), float64(len(pop.Users))
-	online := float64(pop.OnlineCount())
+	online := float64(schedule.DirectSenders(pop))
 	switch {
+	case pop.Friends > 0 && !pop.HasFriends(u):
+		return 0 // nobody may write to it
 	case f.Senders == profiles.SendersFixed && u == slices.Index(pop.Online, true):
 		return 0 // the sender itself
 	case f.Senders == profiles.SendersFixed && pop.Friends > 0:
@@ -202,13 +216,13 @@ func (r *run) directRate(u int) float64 {
 	case f.Senders == profiles.SendersFixed:
 		return rate / (users - 1)
 	case pop.Friends > 0:
-		friends := 0.0
+		share := 0.0
 		for k := range pop.Friends {
-			if pop.Online[pop.Friend(u, k)] {
-				friends++
+			if f := pop.Friend(u, k); pop.Online[f] {
+				share += 1 / float64(pop.Addressees(f))
 			}
 		}
-		return rate / online * friends / float64(pop.Friends)
+		return rate / online * share
 	}
 	return rate / online * (online - 1) / (users - 1)
 }

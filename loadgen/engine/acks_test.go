@@ -30,7 +30,7 @@ func predictOf(t *testing.T, sets ...string) (r *run, w *window, requests, chanc
 		t.Fatal(err)
 	}
 	r = &run{profile: p, pop: pop, seed: 1, obs: &observer{policy: policy}}
-	r.msgs = newMessages("x", pop.Conversations(), r.events())
+	r.msgs = newMessages("x", pop.Conversations(), nil, r.events())
 	w = &window{from: 0, to: p.Phases.Measure.Std()}
 	requests, chance = r.predict(w)
 	return r, w, requests, chance

@@ -19,6 +19,7 @@ const settleTimeout = 3 * time.Second
 type account struct {
 	report ledger.Report
 	held   map[int]holding
+	rows   waiting         // in designs that keep a row per recipient
 	page   measure.Metrics // counters since the run's start
 	acks   int64           // requests that devices sent, whole run
 	stored uint64          // messages that the store ever took, by its heads
@@ -38,7 +39,7 @@ func (r *run) audit() error {
 	}
 	if r.server.Ours() {
 		// Its drain writes what acks it still holds, so cursors are final.
-		r.serverDown.Store(true)
+		r.serverLife.down.Store(true)
 		if err := r.server.Stop(); err != nil {
 			return err
 		}
@@ -47,10 +48,16 @@ func (r *run) audit() error {
 		// A log may be trimmed once more meanwhile: what was counted together
 		// with the server's counters stays.
 		heads, xlen := a.groupHeads, a.groupXLen
-		if err := r.readStore(&a); err != nil {
+		if err := r.readStore(&a, true); err != nil {
 			return err
 		}
 		a.groupHeads, a.groupXLen = heads, xlen
+		if r.store.fansOut() {
+			var err error
+			if a.rows, err = r.store.rows(r.base, r.pop, r.used); err != nil {
+				return err
+			}
+		}
 	}
 	a.report = r.ledger.Audit(r.view(&a))
 	if err := a.report.Balance(); err != nil {
@@ -63,7 +70,11 @@ func (r *run) audit() error {
 		r.out.Metrics.SetNull("acked_not_received")
 		r.out.Metrics.SetNull("not_shown")
 	}
+	if r.crashes() {
+		r.out.Metrics.Set("crash_dropped", float64(a.report.Dropped))
+	}
 	r.reconcile(&a)
+	r.stockFigures()
 	r.counters(&a)
 	return nil
 }
@@ -72,7 +83,7 @@ func (r *run) audit() error {
 // over: then the difference stands, and reconcile shows it.
 func (r *run) settle(a *account) error {
 	limit := settleTimeout + r.profile.Server.AckFlush.Std()
-	if len(r.profile.Faults) > 0 {
+	if len(r.profile.Faults) > 0 || r.crashes() {
 		limit = min(limit, time.Second) // they won't agree
 	}
 	until, w := r.clock.now()+limit, newWaiter(r.clock)
@@ -83,16 +94,16 @@ func (r *run) settle(a *account) error {
 		}
 		a.page = page
 		if r.store != nil {
-			if err := r.readStore(a); err != nil {
+			if err := r.readStore(a, false); err != nil {
 				return err
 			}
 		}
 		acks, _ := page.Sum("ackmark_ack_requests_total")
-		trimmed, _ := page.Sum("ackmark_log_trimmed_total")
+		freed, counted := r.freed(page)
 		open, _ := page.Sum("ackmark_connections")
 		done := int64(acks) >= a.acks && (open == 0 || !r.server.Ours())
-		if r.store != nil {
-			done = done && a.groupXLen+uint64(trimmed) == a.groupHeads
+		if r.store != nil && counted {
+			done = done && a.groupXLen+uint64(freed) == a.groupHeads
 		}
 		if done || r.clock.now() >= until {
 			return nil
@@ -110,8 +121,11 @@ func (r *run) unlessForeign(err error) error {
 	return fmt.Errorf("the server's counters at the audit: %w", err)
 }
 
-func (r *run) readStore(a *account) error {
-	held, err := r.store.read(r.base, r.pop, func(c int) bool { return len(r.msgs.intended[c]) > 0 })
+// used tells whether anything was to be sent to a conversation.
+func (r *run) used(conversation int) bool { return len(r.msgs.intended[conversation]) > 0 }
+
+func (r *run) readStore(a *account, deep bool) error {
+	held, err := r.store.read(r.base, r.pop, r.used, deep)
 	if err != nil {
 		return err
 	}
@@ -125,29 +139,6 @@ func (r *run) readStore(a *account) error {
 		}
 	}
 	return nil
-}
-
-// view shows the ledger what the store holds. Without a store of ours nothing
-// is known of it.
-func (r *run) view(a *account) ledger.StoreView {
-	if r.store == nil {
-		return nil
-	}
-	groups := len(r.pop.Groups)
-	return func(c int) (ledger.Stored, bool) {
-		h, ok := a.held[c]
-		if !ok {
-			return ledger.Stored{}, false
-		}
-		h.Cursor = func(user int) (uint64, bool) {
-			if c >= groups {
-				return h.First - 1, true // an inbox: what was acked is gone
-			}
-			cursor, member := h.cursors[r.pop.Users[user]]
-			return cursor, member
-		}
-		return h.Stored, true
-	}
 }
 
 // auditOf turns the ledger's report into the result's audit. Where the store

@@ -6,19 +6,24 @@ import (
 	"runtime"
 	"time"
 
-	"ackmark/loadgen/client"
 	"ackmark/loadgen/ledger"
 	"ackmark/loadgen/measure"
 	"ackmark/loadgen/schedule"
+	"ackmark/profiles"
 )
 
 // events walks the schedule; it may be walked any number of times.
 func (r *run) events() iter.Seq[schedule.Event] { return schedule.Events(r.profile, r.pop, r.seed) }
 
+// backlogEvents walks what waits before anybody logs in, as events does.
+func (r *run) backlogEvents() iter.Seq[schedule.Event] {
+	return schedule.Backlog(r.profile, r.pop, r.seed)
+}
+
 // books opens the ledger and the observer that fills it.
 func (r *run) books(tag string) error {
 	pop := r.pop
-	r.msgs = newMessages(tag, pop.Conversations(), r.events())
+	r.msgs = newMessages(tag, pop.Conversations(), r.backlogEvents(), r.events())
 	conversations := make([]ledger.Conversation, pop.Conversations())
 	onlineIn := make([]int64, pop.Conversations())
 	for c := range conversations {
@@ -38,10 +43,20 @@ func (r *run) books(tag string) error {
 		}
 		conversations[c].Senders = make([]int, 0, len(r.msgs.intended[c]))
 	}
-	for e := range r.events() {
+	for e := range r.backlogEvents() {
 		conversations[e.Conversation].Senders = append(conversations[e.Conversation].Senders, e.Sender)
 	}
-	l, err := ledger.New(ledger.Config{Conversations: conversations, Online: func(u int) bool { return pop.Online[u] }})
+	for e := range r.events() {
+		if e.Kind == schedule.Login {
+			r.plannedLogins++
+			continue
+		}
+		conversations[e.Conversation].Senders = append(conversations[e.Conversation].Senders, e.Sender)
+	}
+	l, err := ledger.New(ledger.Config{
+		Conversations: conversations, Online: func(u int) bool { return pop.Online[u] },
+		Present: func(u int) bool { return r.device(u) != nil }, Repeats: r.profile.Server.Dedup == profiles.Off,
+	})
 	if err != nil {
 		return err
 	}
@@ -50,7 +65,7 @@ func (r *run) books(tag string) error {
 		return usage(fmt.Errorf("variant %s: %w", r.setting.Name, err))
 	}
 	r.ledger = l
-	r.devices = make([]*client.Device, len(pop.Users))
+	r.seats = make([]seat, len(pop.Users))
 	p := r.profile.Phases
 	setup, err := measure.NewRecorder(measure.Config{
 		Shards: runtime.GOMAXPROCS(0), MeasureEnd: setupBudget + (p.Warmup + p.Measure + p.Drain).Std(),
@@ -67,6 +82,7 @@ func (r *run) books(tag string) error {
 			}
 			return onlineIn[c]
 		},
+		crashed: func(user int) { r.lives.crashed(user) },
 	}
 	return nil
 }

@@ -61,6 +61,9 @@ type Progress struct {
 	Planned   time.Duration // length of the phase; 0 = not known
 	// Deliveries that have arrived since the run's start.
 	Deliveries int64
+	// Done of Total messages, in a phase that ends with the last of them; 0 of
+	// 0 in others.
+	Done, Total int64
 	// Note is a line of its own: a warning, a banner, the end of a run.
 	Note string
 	Kind ProgressKind
@@ -114,8 +117,13 @@ func (c *Config) Check() error {
 		return usage(fmt.Errorf("--target %q isn't an address; it should be HOST:PORT, such as 127.0.0.1:8490", c.Target))
 	}
 	for _, s := range c.Settings {
-		if c.Target != "" && len(s.Profile.Faults) > 0 {
-			return usage(fmt.Errorf("variant %s has faults, and the server at --target isn't ours to kill; leave --target out", s.Name))
+		for _, f := range s.Profile.Faults {
+			if c.Target != "" && f.Kind != profiles.FaultReset {
+				return usage(fmt.Errorf("variant %s has the fault %s, and what runs at --target isn't ours to kill; leave --target out", s.Name, f.Kind))
+			}
+		}
+		if killsRedis(s) && (c.RedisURL != "" || c.Embedded) {
+			return usage(fmt.Errorf("variant %s has the fault %s, which needs a Redis of the run's own; leave --redis and --embedded out", s.Name, profiles.FaultKillRedis))
 		}
 	}
 	if c.Executable == "" && len(c.ServerArgs) == 0 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,6 +129,9 @@ func (e *engine) store(ctx context.Context, p *profiles.Profile) error {
 		return err
 	}
 	e.redis = redis
+	if redis.Kind() != launch.Private && slices.ContainsFunc(e.cfg.Settings, killsRedis) {
+		return fmt.Errorf("the fault %s needs a private Redis, and there is no redis-server in PATH", profiles.FaultKillRedis)
+	}
 	if b := redis.Banner(); b != "" {
 		e.note("%s", b)
 	}
@@ -156,7 +160,7 @@ func (e *engine) preflight() error {
 	var needs launch.Needs
 	needs.LocalServer = e.cfg.Target == ""
 	for _, s := range e.cfg.Settings {
-		needs.Connections = max(needs.Connections, s.Profile.Clients.Online.Of(s.Profile.Population.Users))
+		needs.Connections = max(needs.Connections, connections(s.Profile))
 		needs.Bytes = max(needs.Bytes, footprint(s.Profile))
 	}
 	report, err := launch.Preflight(needs)
@@ -171,6 +175,14 @@ func (e *engine) preflight() error {
 	return problems
 }
 
+// connections is the most that devices have open at the same time.
+func connections(p *profiles.Profile) int {
+	if p.Clients.Transport == profiles.TransportHTTP {
+		return httpParallel * p.MaxOnline()
+	}
+	return p.MaxOnline()
+}
+
 // footprint estimates the generator's memory for messages, ledger and
 // population, in bytes: 120 per message, 200 per member or inbox, 150 per user.
 func footprint(p *profiles.Profile) uint64 {
@@ -181,8 +193,19 @@ func footprint(p *profiles.Profile) uint64 {
 			rate += f.Rate.PerSecond()
 		}
 	}
+	waiting := 0
+	if b := p.Backlog.Direct; b != nil {
+		lists := p.Population.FriendsOf
+		if lists == 0 {
+			lists = p.Population.Users
+		}
+		waiting += lists * b.Share.Of(p.Population.Friends) * b.Messages
+	}
+	if b := p.Backlog.Group; b != nil {
+		waiting += p.Population.Groups.Count * b.Messages
+	}
 	members := p.Population.Groups.Count * p.Population.Groups.Members
-	return uint64(120*rate*seconds) + uint64(200*(members+p.Population.Users)) + uint64(150*p.Population.Users)
+	return uint64(120*waiting) + uint64(120*rate*seconds) + uint64(200*(members+p.Population.Users)) + uint64(150*p.Population.Users)
 }
 
 // saveLogs copies the children's logs to where the caller can look at them.

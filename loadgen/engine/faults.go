@@ -2,82 +2,159 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
+	"ackmark/loadgen/client"
 	"ackmark/profiles"
 )
 
-// injectFaults breaks what the profile asks for, in order of time. begin is
-// when measure begins. It returns early when ctx ends.
+// damage is what faults did to a run. The goroutine that injects them writes
+// it, and has ended when it is read.
+type damage struct {
+	serverKills int
+	inFanout    int // of these, with a fan-out half-way
+	redisKills  int
+	resets      int // connections broken
+	tails       []lostTail
+}
+
+// any tells whether there was a fault.
+func (d *damage) any() bool { return d.serverKills+d.redisKills+d.resets > 0 }
+
+// dueFault is one occurrence of a fault.
+type dueFault struct {
+	at time.Duration // into measure
+	profiles.Fault
+}
+
+// timeline unrolls what is repeated, in order of time.
+func timeline(faults []profiles.Fault, measure profiles.Duration) []dueFault {
+	var all []dueFault
+	for _, f := range faults {
+		for _, at := range f.Times(measure) {
+			all = append(all, dueFault{at.Std(), f})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b dueFault) int { return int(a.at - b.at) })
+	return all
+}
+
+// killsRedis tells whether a variant has a fault that only a Redis of the run's
+// own can suffer.
+func killsRedis(s profiles.Setting) bool {
+	return slices.ContainsFunc(s.Profile.Faults, func(f profiles.Fault) bool { return f.Kind == profiles.FaultKillRedis })
+}
+
+// injectFaults breaks what the profile asks for, one after another: one that is
+// due while another lasts follows it. begin is when measure begins. It returns
+// early when ctx ends.
 func (r *run) injectFaults(ctx context.Context, begin time.Duration) error {
 	w := newWaiter(r.clock)
-	for _, f := range r.profile.Faults {
-		if w.until(ctx, begin+f.At.Std()) != nil {
+	for i, f := range timeline(r.profile.Faults, r.profile.Phases.Measure) {
+		if w.until(ctx, begin+f.at) != nil {
 			return nil
 		}
-		if err := r.killServer(ctx, w, f); err != nil {
-			return err
+		var err error
+		switch f.Kind {
+		case profiles.FaultKillServer:
+			err = r.killServer(ctx, w, f.Fault)
+		case profiles.FaultKillRedis:
+			err = r.killRedis(ctx, w, f.Fault)
+		case profiles.FaultReset:
+			r.reset(f.Fault, i)
+		default:
+			err = usage(fmt.Errorf("there is no fault %q", f.Kind))
+		}
+		if err != nil {
+			return fmt.Errorf("fault %s at %v: %w", f.Kind, f.at, err)
 		}
 	}
 	return nil
 }
 
 // killServer is kill -9 and a restart on the same port. Counters are read just
-// before, so that only what happened since is missing from them.
+// before, so that only what happened since is missing from them. In designs that
+// write to many inboxes the kill waits a moment for a fan-out to be half-way:
+// that is what it has to survive.
 func (r *run) killServer(ctx context.Context, w *waiter, f profiles.Fault) error {
 	_, _ = r.observePage(ctx) // a page missed: the reconciliation says what it can't compare
-	r.serverDown.Store(true)
-	if err := r.server.Kill(); err != nil {
-		return fmt.Errorf("fault %s: %w", f.Kind, err)
+	if r.store != nil && r.store.fansOut() {
+		_ = r.store.awaitFanout(ctx, r.pop) // none seen: it dies between two
 	}
-	r.faultsDone++
+	r.serverLife.down.Store(true)
+	if err := r.server.Kill(); err != nil {
+		return err
+	}
+	r.damage.serverKills++
 	down := r.clock.now()
+	if r.store != nil && r.store.fansOut() {
+		if left, err := r.store.unfinished(ctx, r.pop); err == nil && left > 0 {
+			r.damage.inFanout++
+		}
+	}
 	// An interrupt doesn't leave the server down: devices still have to ack.
 	_ = w.until(ctx, down+f.Down.Std())
 	if err := r.server.Restart(r.base); err != nil {
-		return fmt.Errorf("fault %s: restarting the server: %w", f.Kind, err)
+		return fmt.Errorf("restarting the server: %w", err)
 	}
-	r.serverDown.Store(false)
-	select {
-	case r.restarted <- struct{}{}:
-	default: // the watcher hasn't taken the last one, it will look again anyway
-	}
+	r.serverLife.back()
 	_, _ = r.observePage(ctx) // a page missed: the reconciliation says what it can't compare
 	return nil
 }
 
-// watch ends the run when a child dies that should live. It returns when stop
-// is closed.
-func (r *run) watch(stop <-chan struct{}, fail context.CancelCauseFunc) {
-	for {
-		select {
-		case <-stop:
-			return
-		case <-r.engine.redis.Died():
-			fail(fmt.Errorf("the run was broken off: %w", orUnknown(r.engine.redis.Cause(), "private Redis")))
-			return
-		case <-r.server.Died():
-			if !r.serverDown.Load() {
-				if cause := r.server.Cause(); cause != nil {
-					fail(fmt.Errorf("the run was broken off: %w", cause))
-					return
-				}
-				continue // a fault killed and restarted it before this goroutine got to look
-			}
-			select {
-			case <-stop:
-				return
-			case <-r.restarted:
-			}
-		}
+// killRedis is kill -9 of the private Redis and a restart on the same socket and
+// data, from whose tail the given number of messages may be cut before.
+func (r *run) killRedis(ctx context.Context, w *waiter, f profiles.Fault) error {
+	epoch, err := r.store.epoch(ctx)
+	if err != nil {
+		return err
 	}
+	redis := r.engine.redis
+	r.redisLife.down.Store(true)
+	if err := redis.Kill(); err != nil {
+		return err
+	}
+	r.damage.redisKills++
+	down := r.clock.now()
+	tail := lostTail{epoch: epoch, all: r.profile.Redis.Fsync == profiles.FsyncOff}
+	if f.Cut > 0 {
+		entries, others, err := redis.CutTail(f.Cut, r.store.isMessage)
+		if err != nil {
+			return err
+		}
+		tail.take(r.store, entries)
+		if n := len(tail.messages); n < f.Cut {
+			r.warn("the append-only file held %d messages to be cut, not %d", n, f.Cut)
+		}
+		r.tell(Progress{Kind: Note, Note: fmt.Sprintf("cut %d messages, and %d writes of other things, from the tail of Redis's append-only file", len(tail.messages), others)})
+	}
+	r.damage.tails = append(r.damage.tails, tail)
+	_ = w.until(ctx, down+f.Down.Std())
+	if err := redis.Restart(r.base); err != nil {
+		return fmt.Errorf("restarting Redis: %w", err)
+	}
+	r.redisLife.back()
+	return nil
 }
 
-func orUnknown(cause error, what string) error {
-	if cause == nil {
-		return errors.New("the " + what + " ended")
+// reset breaks the connections of a share of the devices that have one, chosen
+// by the run's seed. They reconnect as after any loss of the network.
+func (r *run) reset(f profiles.Fault, serial int) {
+	var present []*client.Device
+	for u := range r.seats {
+		if d := r.device(u); d != nil {
+			present = append(present, d)
+		}
 	}
-	return cause
+	rng := rand.New(rand.NewPCG(r.seed, uint64(serial)))
+	n := min(f.Share.Of(len(present)), len(present))
+	for i := range n {
+		j := i + rng.IntN(len(present)-i)
+		present[i], present[j] = present[j], present[i]
+		present[i].Drop()
+	}
+	r.damage.resets += n
 }

@@ -8,50 +8,6 @@ import (
 	"ackmark/results"
 )
 
-// counters takes over what the server and Redis counted from the begin of
-// traffic to the audit, through a restart of the server as far as is known.
-func (r *run) counters(a *account) {
-	m := r.out.Metrics
-	r.out.Redis.Commandstats = r.commandstats()
-	if a.page == nil {
-		return
-	}
-	begin := r.trafficPage
-	r.out.Redis.Issued = rises(begin, a.page, "ackmark_redis_commands_total", "name")
-	if n, ok := rise(begin, a.page, "ackmark_redis_round_trips_total"); ok {
-		r.out.Redis.RoundTrips = results.Count(int64(n))
-	}
-	for metric, counter := range map[string]string{
-		"log_reads": "ackmark_log_reads_total", "trimmed": "ackmark_log_trimmed_total", "pull_now": "ackmark_pull_now_total",
-	} {
-		if n, ok := rise(begin, a.page, counter); ok {
-			m.Set(metric, n)
-		}
-	}
-	if n, ok := rise(begin, a.page, "ackmark_deliveries_total", "how", "retransmitted"); ok {
-		m.Set("retransmitted", n)
-	}
-	if stored, ok := rise(begin, a.page, "ackmark_sends_total"); ok {
-		m.Set("redis_commands_per_send", float64(r.out.Redis.Issued["append"])/stored)
-	}
-}
-
-// commandstats is what Redis counted in the measure phase, inner calls of
-// scripts included; INFO itself left out.
-func (r *run) commandstats() map[string]int64 {
-	from, to := &r.marks[0], &r.marks[1]
-	if !from.hasRedis || !to.hasRedis {
-		return nil
-	}
-	out := map[string]int64{}
-	for name, c := range measure.DiffRedis(from.redis, to.redis).Commands {
-		if name != "info" && c.Calls > 0 {
-			out[name] = int64(c.Calls)
-		}
-	}
-	return out
-}
-
 // figures computes the metrics of the measure phase. Costs are divided by the
 // deliveries that were completed in it.
 func (r *run) figures() {
@@ -65,6 +21,8 @@ func (r *run) figures() {
 	m := r.out.Metrics
 	m.Set("deliveries_per_s", deliveries/seconds)
 	r.load(w, seconds)
+	r.loginFigures()
+	r.dedupFigures()
 	r.acks(w, seconds, deliveries)
 	r.costs(deliveries)
 	r.healthOf()
@@ -86,7 +44,9 @@ func (r *run) load(w *window, seconds float64) {
 		}
 	}
 	t, m := &r.obs.tallies, r.out.Metrics
+	offered -= float64(t.nobody.Load()) // nobody was there to send them
 	m.Set("offered_per_s", offered/seconds)
+	offered += float64(r.plannedLogins)
 	left := float64(t.leftInPhase.Load())
 	refused := 0.0
 	if a := r.out.Audit; a.Sends > 0 { // results adds the refused share itself
@@ -124,6 +84,9 @@ func (r *run) costs(deliveries float64) {
 	}
 	if n, ok := rise(from.page, to.page, "ackmark_redis_commands_total"); ok {
 		m.Set("redis_commands_per_delivery", n/deliveries)
+	}
+	if n, ok := rise(from.page, to.page, "ackmark_redis_round_trips_total"); ok {
+		m.Set("redis_round_trips_per_delivery", n/deliveries)
 	}
 	if n, ok := rise(from.page, to.page, "ackmark_redis_commands_total", "name", "move"); ok {
 		m.Set("cursor_commands_per_delivery", n/deliveries)

@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"ackmark/loadgen/client"
-	"ackmark/loadgen/client/ackpolicy"
-	"ackmark/loadgen/launch"
-	"ackmark/profiles"
 )
 
 const (
@@ -27,77 +22,30 @@ const (
 	closeTimeout = 10 * time.Second
 )
 
-// policyOf is the ack policy of a profile's clients.
-func policyOf(a profiles.Ack) (ackpolicy.Policy, error) {
-	kind, err := ackpolicy.ParseKind(a.Policy)
-	if err != nil {
-		return ackpolicy.Policy{}, err
-	}
-	p := ackpolicy.Policy{Kind: kind, Idle: a.Idle.Std()}
-	if kind == ackpolicy.Count || kind == ackpolicy.CountOrInterval {
-		p.Every = a.Every
-	}
-	if kind == ackpolicy.Interval || kind == ackpolicy.CountOrInterval {
-		p.Interval = a.Interval.Std()
-	}
-	return p, p.Check()
-}
-
-// newFleet makes the devices of everybody who is online; others are nil.
-func (r *run) newFleet() error {
-	c := r.profile.Clients
-	resume, err := client.ParseResume(c.Resume)
-	if err != nil {
-		return err
-	}
-	pullAck, err := client.ParsePullAck(c.Pull.Ack)
-	if err != nil {
-		return err
-	}
-	driver := &client.WebSocket{URL: "ws" + strings.TrimPrefix(r.server.URL(), "http") + "/v1/connect", Clock: r.clock.now}
-	if n := r.engine.machine.Sources; n > 1 {
-		for i := range n {
-			driver.Sources = append(driver.Sources, net.ParseIP(launch.SourceAddr(i, n)))
-		}
-	}
-	r.driver = driver
-	fleet, err := client.NewFleet(client.Config{
-		Driver: driver, Clock: r.clock.now, Observer: r.obs, Ack: r.obs.policy, Resume: resume,
-		Window: c.Window, Seed: r.seed,
-		Send: client.Sending{Timeout: c.Send.Timeout.Std(), Retries: c.Send.Retries},
-		Pull: client.Pulling{Page: c.Pull.Page, Ack: pullAck},
-	})
-	if err != nil {
-		return err
-	}
-	r.fleet = fleet
-	return nil
-}
-
 // connect mints a token for each device and connects it.
 func (r *run) connect(ctx context.Context) error {
-	key := []byte(r.engine.tokenSecret)
-	p := r.profile.Phases
-	ttl := (p.Warmup + p.Measure + p.Drain).Std() + time.Hour
-	now := time.Now()
+	counts := r.backlogLogins()
 	var mu sync.Mutex
 	var first error
 	failed := 0
-	r.eachOnline(func(u int) {
-		if ctx.Err() != nil {
+	r.eachUser(func(u int) {
+		if ctx.Err() != nil || !r.pop.Online[u] {
 			return
 		}
 		err := func() error {
-			token, err := mint(key, r.pop.Users[u], now, ttl)
+			token, err := r.token(u)
 			if err != nil {
 				return err
 			}
 			d := r.fleet.Device(client.Identity{Index: u, User: r.pop.Users[u], Token: token})
-			r.devices[u] = d
-			r.obs.devices[u].dialed = r.clock.now()
+			r.obs.dials(u, r.clock.now(), counts)
+			r.seats[u].device.Store(d)
 			ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 			defer cancel()
-			return d.Start(ctx)
+			if err := d.Start(ctx); err != nil && r.device(u) == d { // else it crashed once it was welcomed
+				return err
+			}
+			return nil
 		}()
 		if err != nil {
 			mu.Lock()
@@ -117,6 +65,13 @@ func (r *run) connect(ctx context.Context) error {
 	return nil
 }
 
+// token mints a user's token, for all of the run.
+func (r *run) token(user int) (string, error) {
+	p := r.profile.Phases
+	ttl := (p.Warmup + p.Measure + p.Drain).Std() + setupBudget + time.Hour
+	return mint([]byte(r.engine.tokenSecret), r.pop.Users[user], time.Now(), ttl)
+}
+
 func connectHint(err error) string {
 	var f *client.Fault
 	if errors.As(err, &f) && f.Code == "unauthenticated" {
@@ -125,14 +80,15 @@ func connectHint(err error) string {
 	return ""
 }
 
-// leave acks what is left, closes every device in order, and counts those that
+// leave ends all lives, acks what is left, closes every device in order, and counts those that
 // didn't get through.
 func (r *run) leave(ctx context.Context) {
+	r.lives.close()
 	var mu sync.Mutex
 	failed := 0
 	var first error
-	r.eachOnline(func(u int) {
-		d := r.devices[u]
+	r.eachUser(func(u int) {
+		d := r.device(u)
 		if d == nil {
 			return
 		}
@@ -154,43 +110,32 @@ func (r *run) leave(ctx context.Context) {
 
 // crash ends all devices at once, on the way out of a run that failed.
 func (r *run) crash() {
-	r.eachOnline(func(u int) {
-		if d := r.devices[u]; d != nil {
+	if r.lives != nil {
+		r.lives.close()
+	}
+	r.eachUser(func(u int) {
+		if d := r.device(u); d != nil {
 			d.Crash()
 		}
 	})
 }
 
-// eachOnline calls do for everybody online, atOnce at a time, and waits.
-func (r *run) eachOnline(do func(user int)) {
+// eachUser calls do for everybody, atOnce at a time, and waits.
+func (r *run) eachUser(do func(user int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range atOnce {
 		wg.Go(func() {
 			for {
 				u := int(next.Add(1) - 1)
-				if u >= len(r.devices) {
+				if u >= len(r.seats) {
 					return
 				}
-				if r.pop.Online[u] {
-					do(u)
-				}
+				do(u)
 			}
 		})
 	}
 	wg.Wait()
-}
-
-// bytes sums what all connections have carried.
-func (r *run) bytes() (read, written uint64) {
-	for _, d := range r.devices {
-		if d != nil {
-			s := d.Stats()
-			read += s.BytesRead
-			written += s.BytesWritten
-		}
-	}
-	return read, written
 }
 
 // httpClient is for the admin API and metrics; one per run, closed with it.

@@ -17,14 +17,29 @@ type messages struct {
 	// By conversation and ordinal.
 	intended [][]time.Duration // since the run's start
 	sent     [][]atomic.Int64  // nanoseconds since the run's start, 0 = not yet
+	waiting  []int             // by conversation: how many, from ordinal 0 on, are the backlog's
+	backlog  int               // messages of the backlog, over all conversations
 }
 
-// newMessages walks the schedule once. Times in it count from the begin of
-// traffic, and are moved when that is known.
-func newMessages(tag string, conversations int, events iter.Seq[schedule.Event]) *messages {
-	m := &messages{tag: tag, intended: make([][]time.Duration, conversations), sent: make([][]atomic.Int64, conversations)}
+// newMessages walks backlog and schedule once; the backlog may be nil. Times in
+// the schedule count from the begin of traffic, and are moved when that is
+// known. A message of the backlog is intended when it is sent.
+func newMessages(tag string, conversations int, backlog, events iter.Seq[schedule.Event]) *messages {
+	m := &messages{
+		tag: tag, intended: make([][]time.Duration, conversations), sent: make([][]atomic.Int64, conversations),
+		waiting: make([]int, conversations),
+	}
+	if backlog != nil {
+		for e := range backlog {
+			m.intended[e.Conversation] = append(m.intended[e.Conversation], 0)
+			m.waiting[e.Conversation]++
+			m.backlog++
+		}
+	}
 	for e := range events {
-		m.intended[e.Conversation] = append(m.intended[e.Conversation], e.At)
+		if e.Kind != schedule.Login {
+			m.intended[e.Conversation] = append(m.intended[e.Conversation], e.At)
+		}
 	}
 	for c := range m.intended {
 		m.sent[c] = make([]atomic.Int64, len(m.intended[c]))
@@ -32,10 +47,17 @@ func newMessages(tag string, conversations int, events iter.Seq[schedule.Event])
 	return m
 }
 
-// begin sets when traffic begins. It's called once, before anything is sent.
+// leaves notes that a message of the backlog leaves now.
+func (m *messages) leaves(conversation, ordinal int, now time.Duration) {
+	m.intended[conversation][ordinal] = now
+	m.sent[conversation][ordinal].Store(int64(now))
+}
+
+// begin sets when traffic begins. It's called once, after the backlog and
+// before anything of the traffic is sent.
 func (m *messages) begin(origin time.Duration) {
-	for _, conv := range m.intended {
-		for k := range conv {
+	for c, conv := range m.intended {
+		for k := m.waiting[c]; k < len(conv); k++ {
 			conv[k] += origin
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func testMessages() *messages {
-	return newMessages("ab12r1", 3, slices.Values([]schedule.Event{
+	return newMessages("ab12r1", 3, nil, slices.Values([]schedule.Event{
 		{At: 1 * time.Millisecond, Conversation: 0, Ordinal: 0},
 		{At: 2 * time.Millisecond, Conversation: 2, Ordinal: 0},
 		{At: 5 * time.Millisecond, Conversation: 0, Ordinal: 1},

@@ -20,13 +20,16 @@ type observer struct {
 	msgs   *messages
 	ledger *ledger.Ledger
 	policy ackpolicy.Policy
-	online func(conversation, sender int) int64 // recipients of a message that are connected
+	online func(conversation, sender int) int64 // recipients of a message that are connected from the start
+	// crashed is told whose device has died on purpose; it mustn't wait.
+	crashed func(dev int)
 
 	// setup takes what isn't bound to the measure phase: connecting, pages,
 	// syncs, the age of offline messages.
 	setup   *measure.Recorder
 	window  atomic.Pointer[window] // nil before traffic begins
 	tallies tallies
+	logins  logins
 	devices []deviceState
 	trouble trouble
 }
@@ -42,16 +45,20 @@ type deviceState struct {
 	replay   *ackpolicy.Replay            // the one used last
 	replays  map[string]*ackpolicy.Replay // by conversation
 
-	dialed   time.Duration // when the first connection was begun
+	dialed   time.Duration // when the device was to connect for the first time
 	welcomed bool
 	up       bool
+	used     bool // the user had a device
+	syncing  bool // logged in, or about to after a crash, and hasn't synced
 
 	acks     int64 // requests, whole run
 	acksIn   int64 // requests in the measure phase
-	pageAcks int64 // of these, brought about by a pull, which no policy decides
-	causes   [8]int64
-	paged    int64    // deliveries in pages in the measure phase
-	_        [72]byte // four cache lines in all: no two devices share one
+	pageAcks int64 // of these, brought about by a pull or a device that left, which no policy decides
+	// unsentAcks were due by the policy in the measure phase, and a crash came first.
+	unsentAcks int64
+	causes     [8]int64
+	paged      int64    // deliveries in pages in the measure phase
+	_          [64]byte // four cache lines in all: no two devices share one
 }
 
 // OnArrival hands a delivery to ledger and recorder.
@@ -76,8 +83,9 @@ func (o *observer) arrival(dev int, a *client.Arrival, note func(*ledger.Ledger,
 		o.tallies.again.Add(1)
 		return
 	}
-	first := note(o.ledger, ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At})
-	if w == nil {
+	first := note(o.ledger, ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At, Placed: a.Placed})
+	if w == nil { // a backlog, at somebody who is connected before there is traffic
+		o.waited(dev, c, k, first, a.At)
 		return
 	}
 	shard := w.recorder.Shard(dev)
@@ -93,16 +101,31 @@ func (o *observer) arrival(dev int, a *client.Arrival, note func(*ledger.Ledger,
 		if w.holds(a.At) {
 			st.paged++
 		}
-		o.setup.Shard(dev).Record(measure.OfflineAge, intended, max(a.At-intended, 0))
+		o.age(dev, intended, a.At)
 		return
 	}
 	shard.Deliver(a.At, intended, time.Duration(o.msgs.sent[c][k].Load()))
 }
 
+// waited counts a delivery from before the traffic.
+func (o *observer) waited(dev, conversation, ordinal int, first bool, now time.Duration) {
+	if !first {
+		o.tallies.again.Add(1)
+		return
+	}
+	o.tallies.arrived.Add(1)
+	o.age(dev, o.msgs.intended[conversation][ordinal], now)
+}
+
+// age records how old an offline message is when it arrives.
+func (o *observer) age(dev int, intended, now time.Duration) {
+	o.setup.Shard(dev).Record(measure.OfflineAge, intended, max(now-intended, 0))
+}
+
 // OnShown tells the ledger what got past dedup.
 func (o *observer) OnShown(dev int, a client.Arrival) {
 	if c, k, ok := o.msgs.parse(a.ClientMsgID); ok {
-		o.ledger.OnShown(ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At})
+		o.ledger.OnShown(ledger.Delivery{Conversation: c, Ordinal: k, Recipient: dev, Epoch: a.Epoch, Seq: a.Seq, At: a.At, Placed: a.Placed})
 	}
 }
 
@@ -165,7 +188,7 @@ func (o *observer) OnAckSent(dev int, a client.AckSent) {
 		if int(a.Cause) < len(st.causes) {
 			st.causes[a.Cause]++
 		}
-		if a.Cause == ackpolicy.ByPage || a.Carried {
+		if a.Cause == ackpolicy.ByPage || a.Cause == ackpolicy.ByClose || a.Carried {
 			st.pageAcks++
 		}
 	}
@@ -186,13 +209,6 @@ func (o *observer) OnPage(dev int, p client.PageTaken) {
 	o.setup.Shard(dev).Record(measure.Page, p.Asked, max(p.At-p.Asked, 0))
 	if w := o.window.Load(); w != nil {
 		w.recorder.Shard(dev).Count(measure.Pages, p.At, 1)
-	}
-}
-
-// OnSync records a whole login. One that pulled nothing is no sync.
-func (o *observer) OnSync(dev int, s client.Sync) {
-	if s.Pages > 0 {
-		o.setup.Shard(dev).Record(measure.Sync, s.Began, max(s.At-s.Began, 0))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"ackmark/loadgen/client"
 	"ackmark/loadgen/client/ackpolicy"
@@ -22,7 +23,7 @@ func observerOf(t testing.TB, n int) (*observer, *messages) {
 	for k := range events {
 		events[k] = schedule.Event{At: time.Duration(k) * time.Millisecond, Kind: schedule.Group, Ordinal: k}
 	}
-	m := newMessages("x", 1, slices.Values(events))
+	m := newMessages("x", 1, nil, slices.Values(events))
 	m.begin(time.Second)
 	l, err := ledger.New(ledger.Config{Conversations: []ledger.Conversation{{Name: "g:g", Recipients: []int{0, 1}, Senders: make([]int, n)}}})
 	if err != nil {
@@ -150,5 +151,12 @@ func BenchmarkArrival(b *testing.B) {
 		a := client.Arrival{Conversation: "g:g", Epoch: 1, Seq: uint64(k + 1), ClientMsgID: id, At: m.intended[0][k] + time.Millisecond, Path: client.Pushed}
 		o.OnArrival(1, a)
 		o.OnShown(1, a)
+	}
+}
+
+// Two devices on one cache line would slow each other down.
+func TestDeviceStateSize(t *testing.T) {
+	if n := unsafe.Sizeof(deviceState{}); n != 4*64 {
+		t.Errorf("%d bytes, want four cache lines of 64: change the padding", n)
 	}
 }

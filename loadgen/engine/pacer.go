@@ -45,6 +45,7 @@ type sender struct {
 type due struct {
 	message               client.Message
 	conversation, ordinal int
+	sender                int
 }
 
 func newPacer(r *run) *pacer {
@@ -53,7 +54,7 @@ func newPacer(r *run) *pacer {
 	for _, f := range []int{bytesOf(p.Traffic.Group), bytesOf(p.Traffic.Direct)} {
 		size = max(size, f)
 	}
-	pc := &pacer{run: r, bodies: newBodies(size, r.seed), devices: make([]sender, len(r.devices)), wait: newWaiter(r.clock)}
+	pc := &pacer{run: r, bodies: newBodies(size, r.seed), devices: make([]sender, len(r.seats)), wait: newWaiter(r.clock)}
 	if p.Pacing != profiles.PacingSleep {
 		pc.wait = newPreciseWaiter(r.clock)
 		pc.precise = true
@@ -74,6 +75,10 @@ func (p *pacer) walk(ctx context.Context, origin time.Duration, events iter.Seq[
 		if p.wait.until(ctx, origin+e.At) != nil {
 			return
 		}
+		if e.Kind == schedule.Login {
+			p.run.lives.arrive(e.Sender, origin+e.At)
+			continue
+		}
 		p.hand(e)
 	}
 }
@@ -84,14 +89,13 @@ func (p *pacer) hand(e schedule.Event) {
 	if e.Kind == schedule.Direct {
 		flow = r.profile.Traffic.Direct
 	}
-	d := due{
-		conversation: e.Conversation, ordinal: e.Ordinal,
-		message: client.Message{
-			To: r.pop.Conversation(e.Conversation), ClientMsgID: r.msgs.id(e.Conversation, e.Ordinal),
-			Body: p.bodies.next(int(flow.Bytes)), Intended: r.msgs.intended[e.Conversation][e.Ordinal],
-			Tag: tagOf(e.Conversation, e.Ordinal),
-		},
+	if r.device(e.Sender) == nil { // crashed, and not back: nobody is there to send it
+		if r.obs.window.Load().holds(r.msgs.intended[e.Conversation][e.Ordinal]) {
+			r.obs.tallies.nobody.Add(1)
+		}
+		return
 	}
+	d := r.due(e, p.bodies.next(int(flow.Bytes)))
 	r.obs.tallies.scheduled.Add(1)
 	r.obs.ledger.OnSend(e.Conversation, e.Ordinal)
 	s := &p.devices[e.Sender]
@@ -102,6 +106,17 @@ func (p *pacer) hand(e schedule.Event) {
 	}
 	s.queue = append(s.queue, d)
 	p.employ(e.Sender, s)
+}
+
+// due is the message of an event.
+func (r *run) due(e schedule.Event, body []byte) due {
+	return due{
+		conversation: e.Conversation, ordinal: e.Ordinal, sender: e.Sender,
+		message: client.Message{
+			To: r.pop.Conversation(e.Conversation), ClientMsgID: r.msgs.id(e.Conversation, e.Ordinal),
+			Body: body, Intended: r.msgs.intended[e.Conversation][e.Ordinal], Tag: tagOf(e.Conversation, e.Ordinal),
+		},
+	}
 }
 
 // employ sees to it that a goroutine empties a device's queue.
@@ -119,7 +134,12 @@ func (p *pacer) sendNow(dev int, s *sender, d *due) bool {
 	r := p.run
 	left := &r.msgs.sent[d.conversation][d.ordinal]
 	left.Store(int64(r.clock.now()))
-	queued, flush, err := r.devices[dev].TrySend(d.message)
+	device := r.device(dev)
+	if device == nil {
+		r.obs.notSent(d.conversation, d.ordinal)
+		return true
+	}
+	queued, flush, err := device.TrySend(d.message)
 	switch {
 	case !queued:
 		return false
@@ -165,7 +185,8 @@ func (p *pacer) empty(dev int, s *sender) {
 func (p *pacer) send(dev int, d *due) {
 	r := p.run
 	r.msgs.sent[d.conversation][d.ordinal].Store(int64(r.clock.now()))
-	if err := r.devices[dev].Send(d.message); err != nil {
+	device := r.device(dev)
+	if device == nil || device.Send(d.message) != nil {
 		r.obs.notSent(d.conversation, d.ordinal)
 		return
 	}

@@ -38,12 +38,18 @@ type stuckSession struct {
 	done chan struct{}
 }
 
-func (s *stuckSession) Send(m *client.Outgoing)       { s.out = append(s.out, m.ClientMsgID) }
-func (s *stuckSession) Ack(string, uint64, uint64)    {}
-func (s *stuckSession) Pull(*client.PullRequest)      {}
-func (s *stuckSession) Abort()                        { close(s.done) }
-func (s *stuckSession) Bytes() (read, written uint64) { return 0, 0 }
-func (s *stuckSession) Close(context.Context) error   { s.Abort(); return nil }
+func (s *stuckSession) Send(m *client.Outgoing)          { s.out = append(s.out, m.ClientMsgID) }
+func (s *stuckSession) Ack(string, uint64, uint64)       {}
+func (s *stuckSession) AckIDs(string, uint64, []uint64)  {}
+func (s *stuckSession) Pull(*client.PullRequest)         {}
+func (s *stuckSession) Sync(*client.SyncRequest)         {}
+func (s *stuckSession) Counts(uint64, bool)              {}
+func (s *stuckSession) Friends(uint64, string, int)      {}
+func (s *stuckSession) Open(uint64, string)              {}
+func (s *stuckSession) CloseConversation(uint64, string) {}
+func (s *stuckSession) Abort()                           { close(s.done) }
+func (s *stuckSession) Bytes() (read, written uint64)    { return 0, 0 }
+func (s *stuckSession) Close(context.Context) error      { s.Abort(); return nil }
 func (s *stuckSession) Serve() error {
 	s.h.OnWelcome(0, &client.Welcome{Window: 1})
 	<-s.done
@@ -81,7 +87,7 @@ func TestPacerNeverWaits(t *testing.T) {
 		}
 		r := &run{
 			profile: &profiles.Profile{Traffic: profiles.Traffic{Group: &profiles.Flow{Bytes: 10}}}, pop: pop, clock: newClock(), ledger: l,
-			msgs: newMessages("x", 3, slices.Values(events)), devices: make([]*client.Device, 2),
+			msgs: newMessages("x", 3, nil, slices.Values(events)), seats: make([]seat, 2),
 		}
 		r.obs = &observer{msgs: r.msgs, ledger: l, setup: setup, devices: make([]deviceState, 2), online: func(int, int) int64 { return 1 }}
 		rec, err := measure.NewRecorder(measure.Config{Shards: 1, MeasureEnd: time.Minute})
@@ -94,11 +100,12 @@ func TestPacerNeverWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for u := range r.devices {
-			r.devices[u] = fleet.Device(client.Identity{Index: u, User: pop.Users[u]})
-			if err := r.devices[u].Start(t.Context()); err != nil {
+		for u := range r.seats {
+			d := fleet.Device(client.Identity{Index: u, User: pop.Users[u]})
+			if err := d.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
+			r.seats[u].device.Store(d)
 		}
 		r.msgs.begin(0)
 		p := newPacer(r)
@@ -126,8 +133,8 @@ func TestPacerNeverWaits(t *testing.T) {
 		if n := r.obs.tallies.lateSends.Load(); n != 2 {
 			t.Errorf("%d late sends, want the two of the device that was stuck", n)
 		}
-		for _, d := range r.devices {
-			d.Crash()
+		for u := range r.seats {
+			r.device(u).Crash()
 		}
 	})
 }

@@ -36,14 +36,36 @@ func (o *observer) OnReceived(dev int, conversation string, at time.Duration) {
 	r.Arrive(at)
 }
 
-// emptied replays an ack request that a pull brought about and that took the
-// batch along.
+// emptied replays that an ack request emptied a batch: one that a pull or the end
+// of a session brought about takes it along; one of a timer tells that a deadline
+// may have passed, which the next delivery would tell too, if there is one.
 func (st *deviceState) emptied(a client.AckSent) {
-	if a.Cause != ackpolicy.ByPage || a.Batch == 0 {
+	r := st.replays[a.Conversation]
+	if r == nil {
 		return
 	}
-	if r := st.replays[a.Conversation]; r != nil {
+	switch a.Cause {
+	case ackpolicy.ByInterval, ackpolicy.ByIdle:
+		r.Expire(a.At)
+	case ackpolicy.ByPage, ackpolicy.ByClose:
+		if a.Batch > 0 {
+			r.Drop()
+		}
+	case ackpolicy.ByCount:
+	}
+}
+
+// ended drops what a device that has ended had not acked: nobody will. Where a
+// crash came between a delivery and its ack, the replay has counted that ack,
+// and one is counted off again.
+func (st *deviceState) ended(crash client.CrashPoint) {
+	acks := int64(0)
+	for _, r := range st.replays {
+		acks += int64(r.Acks())
 		r.Drop()
+	}
+	if crash == client.ReceiveAndAck && acks > st.acksIn-st.pageAcks+st.unsentAcks {
+		st.unsentAcks++
 	}
 }
 

@@ -42,6 +42,16 @@ func TestReplayKnowsWhatEmptiesABatch(t *testing.T) {
 			o.OnAckSent(1, client.AckSent{Conversation: "g:g", Cause: ackpolicy.ByPage, N: 7, At: at(200)})
 			o.OnReceived(1, "g:g", at(300))
 		}, 1},
+		{"a session that ends acks the batch", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnAckSent(1, client.AckSent{Conversation: "g:g", Cause: ackpolicy.ByClose, N: 1, Batch: 1, At: at(120)}) // the timer was late
+			o.left(1, at(130))
+		}, 0},
+		{"a timer that acked before it ended", func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnAckSent(1, client.AckSent{Conversation: "g:g", Cause: ackpolicy.ByInterval, N: 1, Batch: 1, At: at(105)})
+			o.left(1, at(130))
+		}, 1},
 		{"a lost connection takes it along", func(o *observer) {
 			o.OnReceived(1, "g:g", at(1))
 			o.OnConnection(1, false, at(50), errors.New("reset"))
@@ -63,6 +73,43 @@ func TestReplayKnowsWhatEmptiesABatch(t *testing.T) {
 			}
 			if got != tt.want {
 				t.Errorf("%d ack requests replayed, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestReplayOfACrash: of an ack that a crash kept from being sent, the replay
+// knows only where a full batch brought it about.
+func TestReplayOfACrash(t *testing.T) {
+	at := func(ms int) time.Duration { return time.Second + time.Duration(ms)*time.Millisecond }
+	for _, tt := range []struct {
+		name   string
+		point  client.CrashPoint
+		play   func(o *observer)
+		acks   uint64
+		unsent int64
+	}{
+		{"a full batch", client.ReceiveAndAck, func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnReceived(1, "g:g", at(2))
+		}, 1, 1},
+		{"a timer", client.ReceiveAndAck, func(o *observer) { o.OnReceived(1, "g:g", at(1)) }, 0, 0},
+		{"between pull and ack, nothing due", client.PullAndAck, func(o *observer) {
+			o.OnReceived(1, "g:g", at(1))
+			o.OnReceived(1, "g:g", at(2))
+			o.OnAckSent(1, client.AckSent{Conversation: "g:g", Cause: ackpolicy.ByCount, N: 2, Batch: 2, At: at(2)})
+		}, 1, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o, _ := observerOf(t, 1)
+			o.policy = ackpolicy.Policy{Kind: ackpolicy.CountOrInterval, Every: 2, Interval: 100 * time.Millisecond}
+			o.crashed = func(int) {}
+			tt.play(o)
+			o.OnCrash(1, client.CrashedAt{Point: tt.point, At: at(150)})
+			o.OnReceived(1, "g:g", at(160)) // after it came back
+			st := &o.devices[1]
+			if got := st.replays["g:g"].Acks(); got != tt.acks || st.unsentAcks != tt.unsent {
+				t.Errorf("%d acks replayed, %d unsent; want %d and %d", got, st.unsentAcks, tt.acks, tt.unsent)
 			}
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ackmark/loadgen/client"
@@ -32,13 +31,16 @@ type run struct {
 	clock   clock
 	phases  phases
 
-	pop     *population.Population
-	msgs    *messages
-	obs     *observer
-	ledger  *ledger.Ledger
-	fleet   *client.Fleet
-	driver  *client.WebSocket
-	devices []*client.Device // by user; nil where offline
+	pop    *population.Population
+	msgs   *messages
+	obs    *observer
+	ledger *ledger.Ledger
+	fleet  *client.Fleet
+	seats  []seat // by user
+	lives  *lives // nil before devices connect
+	polls  *polls // over HTTP only
+
+	plannedLogins int // of the schedule
 
 	http   *http.Client
 	server *launch.Server
@@ -46,10 +48,10 @@ type run struct {
 
 	// base is what the run lives in: it outlives an interrupt, and ends when a
 	// child dies.
-	base       context.Context
-	serverDown atomic.Bool   // on purpose: killed and not restarted yet, or stopped
-	restarted  chan struct{} // after a fault
-	faultsDone int
+	base                  context.Context
+	serverLife, redisLife life
+	damage                damage // what faults did
+	stock                 stock  // what was stored at one moment
 
 	pages       pages           // the server's counters
 	trafficPage measure.Metrics // when traffic began
@@ -71,7 +73,7 @@ type run struct {
 func newRun(e *engine, s profiles.Setting, repeat, number, of int) (*run, error) {
 	r := &run{
 		engine: e, setting: s, profile: s.Profile, repeat: repeat, number: number, of: of,
-		seed: schedule.RepeatSeed(s.Profile.Seed, repeat-1), restarted: make(chan struct{}, 1),
+		seed: schedule.RepeatSeed(s.Profile.Seed, repeat-1), serverLife: newLife(), redisLife: newLife(),
 		http: httpClient(),
 	}
 	tag := fmt.Sprintf("%sr%d", e.tag, number)
@@ -131,6 +133,9 @@ func (r *run) carryOut(ctx context.Context) (err error) {
 	}
 	r.phase("drain")
 	r.drain(ctx)
+	if err := r.afterDrain(base); err != nil {
+		return r.why(ctx, err)
+	}
 	r.phase("audit")
 	r.leave(base)
 	if err := r.audit(); err != nil {
@@ -173,7 +178,7 @@ func (r *run) start(ctx context.Context) error {
 		return err
 	}
 	if e.redis != nil {
-		if r.store, err = openStore(e.redis.URL(), r.ns); err != nil {
+		if r.store, err = openStore(e.redis.URL(), r.ns, r.profile.Server); err != nil {
 			return err
 		}
 	}
@@ -183,7 +188,7 @@ func (r *run) start(ctx context.Context) error {
 // serverFlags turns a profile into the server's settings.
 func (r *run) serverFlags() []string {
 	s, users := r.profile.Server, len(r.pop.Users)
-	return []string{
+	flags := []string{
 		"--namespace", r.ns,
 		"--ack-join", s.AckJoin.String(), "--ack-flush", s.AckFlush.String(), "--retransmit", s.Retransmit.String(),
 		"--retention", fmt.Sprint(s.Retention), "--dedup-for", s.DedupFor.String(),
@@ -191,6 +196,7 @@ func (r *run) serverFlags() []string {
 		"--max-connections", fmt.Sprint(max(users+1000, 1000)), "--max-http-connections", fmt.Sprint(max(users+1000, 16<<10)),
 		"--log-level", "warn",
 	}
+	return append(flags, designFlags(s)...)
 }
 
 func (r *run) seedAndConnect(ctx context.Context) error {
@@ -198,6 +204,18 @@ func (r *run) seedAndConnect(ctx context.Context) error {
 	if err := s.population(ctx, r.pop); err != nil {
 		return err
 	}
+	r.beforeMessages(ctx)
+	if r.msgs.backlog > 0 {
+		r.phase("backlog")
+		if err := r.backlog(ctx); err != nil {
+			return err
+		}
+		if err := r.afterBacklog(ctx); err != nil {
+			return err
+		}
+		r.phase("connect")
+	}
+	r.lives = newLives(r, r.base)
 	if err := r.newFleet(); err != nil {
 		return err
 	}

@@ -105,6 +105,9 @@ func (s *seeder) friends(ctx context.Context, pop *population.Population) error 
 		return err
 	}
 	for u := range pop.Users {
+		if !pop.HasFriends(u) {
+			continue
+		}
 		all := make([]string, pop.Friends)
 		for k := range all {
 			all[k] = pop.Users[pop.Friend(u, k)]

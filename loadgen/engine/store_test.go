@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ackmark/loadgen/population"
+	"ackmark/profiles"
 )
 
 func TestStore(t *testing.T) {
@@ -24,12 +25,12 @@ func TestStore(t *testing.T) {
 	c.XAdd(ctx, &redis.XAddArgs{Stream: "ns:{u:u0}:inbox", ID: "0-*", Values: []string{"r", "x"}})
 
 	pop := &population.Population{Users: []string{"u0", "u1"}, Groups: []population.Group{{ID: "a"}}}
-	s, err := openStore("redis://"+m.Addr(), "ns")
+	s, err := openStore("redis://"+m.Addr(), "ns", profiles.Server{Group: profiles.GroupCursor})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
-	held, err := s.read(ctx, pop, func(c int) bool { return c < 2 })
+	held, err := s.read(ctx, pop, func(c int) bool { return c < 2 }, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,7 @@ func (r *run) traffic(ctx context.Context, fail context.CancelCauseFunc) error {
 
 	w := newWaiter(r.clock)
 	r.phase("warmup")
+	r.beforeLogins(ctx, w, from)
 	if err := w.until(ctx, from); err != nil {
 		return context.Cause(ctx)
 	}
@@ -72,6 +73,7 @@ func (r *run) traffic(ctx context.Context, fail context.CancelCauseFunc) error {
 	r.phases.begin("measure", from)
 	r.tell(Progress{Kind: PhaseBegan, Phase: "measure", Planned: p.Measure.Std()})
 	interrupted := w.until(ctx, to)
+	r.lives.endVisits()
 	if interrupted != nil {
 		// What follows is no part of the measurement.
 		to = r.clock.now()

@@ -29,7 +29,9 @@ func rulesOf(settings []profiles.Setting) (results.Rules, error) {
 		} else {
 			expect = append(thresholds, expect...)
 		}
-		rules.Variants = append(rules.Variants, results.VariantRule{Name: s.Name, AckPolicy: s.Profile.Clients.Ack.Policy, Expect: expect})
+		rules.Variants = append(rules.Variants, results.VariantRule{
+			Name: s.Name, AckPolicy: s.Profile.Clients.Ack.Policy, CrashOf: s.CrashOf, Expect: expect, Required: results.RequiredFor(s.Profile),
+		})
 	}
 	return rules, nil
 }

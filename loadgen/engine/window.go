@@ -56,4 +56,6 @@ type tallies struct {
 	lateSends   atomic.Int64 // in the measure phase, later than lateAfter
 	leftInPhase atomic.Int64 // messages intended in the measure phase that left or were refused
 	connections atomic.Int64 // devices that are connected
+	syncing     atomic.Int64 // devices that have logged in, or will after a crash, and haven't synced
+	nobody      atomic.Int64 // in the measure phase, messages whose sender had crashed and wasn't back: never sent
 }
