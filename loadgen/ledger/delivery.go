@@ -59,7 +59,8 @@ func (t *track) arrive(d *Delivery, r *room) (first bool) {
 	t.arrivals++
 	if first = t.arrived.add(int32(d.Ordinal), own{r.messages, int32(d.Recipient)}); first {
 		t.fresh++
-	} else {
+	}
+	if !first || t.dropped.has(int32(d.Ordinal)) { // a crash took the one before
 		t.redelivered++
 	}
 	return first

@@ -100,6 +100,12 @@ func TestRungsByHand(t *testing.T) {
 			l.OnDropped(Delivery{Recipient: 2, Epoch: 1, Seq: 1})
 			l.OnDropped(Delivery{Recipient: 0, Epoch: 1, Seq: 1}) // its own: nothing
 		}, rows(1, false, nil), counts{expected: 2, arrived: 1, lost: 1, dropped: 1, lostDropped: 1}},
+		{"dropped without having been told as an arrival, then delivered again", 1, false, func(l *Ledger) {
+			stored(l, 1)
+			got(l, 0, 1, 1, 1)
+			l.OnDropped(Delivery{Recipient: 2, Epoch: 1, Seq: 1})
+			got(l, 0, 2, 1, 1)
+		}, rows(1, false, nil), counts{expected: 2, arrived: 2, dropped: 1, redelivered: 1}},
 		{"crashed, received again and still not shown", 1, false, func(l *Ledger) {
 			stored(l, 1)
 			got(l, 0, 1, 1, 1)
