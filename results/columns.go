@@ -26,7 +26,7 @@ func columns() []Column {
 // login takes, what a message takes in the store, what a delivery costs, and
 // what is lost with and without crashes.
 func ladderColumns() []Column {
-	const login, stored, delivery, safety = "login", "per message", "per delivery", "safety"
+	const login, stored, delivery, memory, safety = "login", "per message", "per delivery", "memory", "safety"
 	return []Column{
 		{Key: "requests_per_login", Table: login, Head: []string{"requests", "/login"}, name: "requests_per_login", optional: true},
 		{Key: "pages_per_login", Table: login, Head: []string{"pages", "/login"}, name: "pages_per_login", optional: true},
@@ -55,6 +55,11 @@ func ladderColumns() []Column {
 		{Key: "live_p50_ms", Table: delivery, Head: []string{"live", "p50", "ms"}, name: "live.p50", scale: 1000, optional: true},
 		{Key: "live_p99_ms", Table: delivery, Head: []string{"live", "p99", "ms"}, name: "live.p99", scale: 1000, optional: true},
 		{Key: "unacked_window_mean", Table: delivery, Head: []string{"unacked", "window", "mean"}, name: "unacked_window_mean", least: 1, optional: true},
+
+		{Key: "server_rss_mib", Table: memory, Head: []string{"server", "RSS", "MiB"}, name: "server_rss_bytes", scale: 1 << 20, optional: true},
+		{Key: "redis_rss_mib", Table: memory, Head: []string{"Redis", "RSS", "MiB"}, name: "redis_rss_bytes", scale: 1 << 20, optional: true},
+		{Key: "generator_rss_mib", Table: memory, Head: []string{"generator", "RSS", "MiB"}, name: "generator_rss_bytes", scale: 1 << 20, optional: true},
+		{Key: "client_dedup_kib", Table: memory, Head: []string{"a client's", "dedup", "KiB"}, name: "client_dedup_bytes", scale: 1024, optional: true},
 
 		{Key: "deliveries", Table: safety, Head: []string{"deliveries"}, name: "deliveries"},
 		{Key: "lost", Table: safety, Head: []string{"lost"}, name: "lost", worst: true},
