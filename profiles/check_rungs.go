@@ -62,6 +62,7 @@ func (c *checker) idleSettings() {
 		key, what, right string
 	}{
 		{cl.Transport != TransportHTTP, "clients.poll", "over " + cl.Transport, "clients.transport: http"},
+		{cl.Transport == TransportHTTP, "clients.window", "over http, where a client asks for what it takes", "clients.transport: websocket"},
 		{cl.Dedup != DedupWindow, "clients.dedup_window", "with clients.dedup " + cl.Dedup, "clients.dedup: window"},
 		{!opens, "clients.pull.open", "where everything is opened", "clients.pull.mode: counts-first or clients.pull.groups: on-demand"},
 		{cl.Pull.Mode != PullPaged && c.p.Population.Groups.Count == 0, "clients.pull.order", "where nothing is pulled in pages", "clients.pull.mode: paged"},
@@ -75,6 +76,10 @@ func (c *checker) idleSettings() {
 		if _, set := c.set[r.key]; set && r.idle && c.sound("clients", "server", "population", "traffic") {
 			c.warn(c.blame(r.key), r.right+", or leave it out", "%s has no effect %s", r.key, r.what)
 		}
+	}
+	if cl.Transport == TransportHTTP && s.StoreFor == StoreForOffline {
+		c.warn(c.blame("clients.transport", "server.store_for"), "clients.transport: websocket to measure the design",
+			"clients.transport http with server.store_for offline: who polls isn't connected, so every message is stored for everybody")
 	}
 }
 

@@ -67,7 +67,7 @@ func ladderColumns() []Column {
 		{Key: "shown_twice", Table: safety, Head: []string{"shown", "twice"}, name: "shown_twice", worst: true},
 		{Key: "crashes", Table: safety, Head: []string{"crashes"}, name: "crashes", worst: true, seldom: true},
 		{Key: "beyond_window", Table: safety, Head: []string{"beyond", "window"}, name: "beyond_window", worst: true, seldom: true},
-		{Key: "crashed_crashes", Table: safety, Head: []string{"crashes"}, name: "crashes", crash: true, worst: true, optional: true},
+		{Key: "crashed_crashes", Table: safety, Head: []string{"crashed:", "crashes"}, name: "crashes", crash: true, worst: true, optional: true},
 		{Key: "crashed_lost", Table: safety, Head: []string{"crashed:", "lost"}, name: "lost", crash: true, worst: true, optional: true},
 		{Key: "crashed_redelivered", Table: safety, Head: []string{"crashed:", "redeli-", "vered"}, name: "redelivered", crash: true, worst: true, optional: true},
 		{Key: "crashed_shown_twice", Table: safety, Head: []string{"crashed:", "shown", "twice"}, name: "shown_twice", crash: true, worst: true, optional: true},

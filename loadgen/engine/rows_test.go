@@ -139,7 +139,7 @@ func TestTimedCursor(t *testing.T) {
 				c.XAdd(ctx, &redis.XAddArgs{Stream: "ns:{g:a}:log", ID: "0-*", Values: []any{"r", record}})
 			}
 			c.XTrimMinID(ctx, "ns:{g:a}:log", "0-2")
-			c.ZAdd(ctx, "ns:{g:a}:members", redis.Z{Score: 1001, Member: "u1"})
+			c.ZAdd(ctx, "ns:{g:a}:members", redis.Z{Score: 1001, Member: "u1"}, redis.Z{Score: 1002, Member: "u2"})
 			held, err := s.read(ctx, pop, func(c int) bool { return c == 0 }, true)
 			if err != nil {
 				t.Fatal(err)
@@ -148,6 +148,13 @@ func TestTimedCursor(t *testing.T) {
 			for seq, want := range tt.want {
 				if got := h.timedRow("u1", seq, tt.kind); got != want {
 					t.Errorf("seq %d: %v, want %v", seq, got, want)
+				}
+			}
+			if tt.kind == profiles.CursorTimeAfter { // the cursor went on: a tie may have been passed over, 5 stands alone
+				for seq, want := range map[uint64]ledger.Row{2: ledger.Acked, 3: ledger.NoRow, 4: ledger.NoRow, 5: ledger.Acked} {
+					if got := h.timedRow("u2", seq, tt.kind); got != want {
+						t.Errorf("the cursor is past it, seq %d: %v, want %v", seq, got, want)
+					}
 				}
 			}
 			if got := h.timedRow("u0", 5, tt.kind); got != ledger.NoRow {

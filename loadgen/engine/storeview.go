@@ -64,19 +64,23 @@ func (h *holding) inboxRow(s *profiles.Server) func(user int, seq uint64) ledger
 	}
 }
 
-// timedRow judges by a cursor that is a time: what was stored in the same
-// millisecond as the message that it names is passed over (time-after), or comes
-// again (time-from). Passed over isn't acked: nobody had it.
+// timedRow judges by a cursor that is a time. What was stored in the same
+// millisecond as another message may have been passed over by a page that ended
+// between the two (time-after); passed over isn't acked, since nobody had it, and
+// once the cursor has gone on nothing tells the two apart. From the cursor's own
+// millisecond on everything comes again (time-from).
 func (h *holding) timedRow(user string, seq uint64, kind string) ledger.Row {
 	cursor, member := h.cursors[user]
 	if !member || seq < h.First || seq-h.First >= uint64(len(h.times)) {
 		return ledger.NoRow
 	}
-	at := h.times[seq-h.First]
+	i := seq - h.First
+	at := h.times[i]
+	tie := i > 0 && h.times[i-1] == at || i+1 < uint64(len(h.times)) && h.times[i+1] == at
 	switch {
 	case at > cursor, at == cursor && kind == profiles.CursorTimeFrom:
 		return ledger.Waiting
-	case at == cursor:
+	case tie && kind != profiles.CursorTimeFrom:
 		return ledger.NoRow
 	}
 	return ledger.Acked
