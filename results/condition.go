@@ -100,9 +100,15 @@ func (c Condition) Met(v float64) bool {
 	return false
 }
 
-// Contradicts tells whether no value can meet both conditions. An expectation
-// replaces the invariants and thresholds that it contradicts: "lost > 0"
-// replaces "lost == 0", "lost < 5" doesn't.
+// Replaces tells whether an expectation stands in the place of an invariant or a
+// threshold: one that it contradicts ("lost > 0" replaces "lost == 0", "lost < 5"
+// doesn't), and any other of its metric when it lets that be whatever it is:
+// "lost >= 0" says that messages may be lost, and need not.
+func (c Condition) Replaces(d Condition) bool {
+	return c.Contradicts(d) || c.Metric.Name == d.Metric.Name && (c.Op == ">=" && c.Limit <= 0 || c.Op == ">" && c.Limit < 0)
+}
+
+// Contradicts tells whether no value can meet both conditions.
 func (c Condition) Contradicts(d Condition) bool {
 	if c.Metric.Name != d.Metric.Name {
 		return false

@@ -56,6 +56,22 @@ func TestContradicts(t *testing.T) {
 	}
 }
 
+func TestReplaces(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{
+		{"lost > 0", "lost == 0", true}, {"lost < 5", "lost == 0", false}, {"lost >= 1", "lost == 0", true},
+		{"lost >= 0", "lost == 0", true}, {"lost > -1", "lost == 0", true}, {"lost >= 0", "lost < 5", true},
+		{"lost >= 0", "shown_twice == 0", false}, {"lost <= 0", "lost == 0", false},
+	} {
+		a, b := conditions(t, FromExpect, tc.a)[0], conditions(t, FromThreshold, tc.b)[0]
+		if a.Replaces(b) != tc.want {
+			t.Errorf("%s in place of %s: want %t", tc.a, tc.b, tc.want)
+		}
+	}
+}
+
 func TestSummarize(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in                  []float64

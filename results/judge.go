@@ -110,8 +110,8 @@ func judgeVariant(runs []*Run, rule VariantRule, rules Rules) Variant {
 }
 
 // conditions joins invariants, thresholds and expectations of a variant: each
-// condition once, and none that the variant expects to be broken. Thresholds of
-// its own may stand among its expectations.
+// condition once, and none that the variant expects to be broken, or lets be
+// broken. Thresholds of its own may stand among its expectations.
 func (rule VariantRule) conditions(thresholds []Condition) []Condition {
 	var out, expected []Condition
 	for _, c := range rule.Expect {
@@ -122,8 +122,8 @@ func (rule VariantRule) conditions(thresholds []Condition) []Condition {
 		}
 	}
 	for _, c := range slices.Concat(DefaultInvariants(), thresholds) {
-		contradicted := slices.ContainsFunc(expected, func(e Condition) bool { return e.Contradicts(c) })
-		if !contradicted && !slices.ContainsFunc(out, c.same) {
+		replaced := slices.ContainsFunc(expected, func(e Condition) bool { return e.Replaces(c) })
+		if !replaced && !slices.ContainsFunc(out, c.same) {
 			out = append(out, c)
 		}
 	}

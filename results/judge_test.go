@@ -159,6 +159,13 @@ func TestJudge(t *testing.T) {
 			loseThree(&r.Runs[1])
 			loseThree(&r.Runs[5])
 		}, Fail, 1, "each, repeat 1: lost is 3"},
+		{"what may be lost need not be", func(t *testing.T, _ *Result, rules *Rules) {
+			rules.Variants[0].Expect = conditions(t, FromExpect, "lost >= 0")
+		}, Pass, 0, ""},
+		{"what may be lost may be", func(t *testing.T, r *Result, rules *Rules) {
+			rules.Variants[0].Expect = conditions(t, FromExpect, "lost >= 0")
+			loseThree(&r.Runs[0])
+		}, Pass, 0, ""},
 		{"what doesn't contradict excuses nothing", func(t *testing.T, r *Result, rules *Rules) {
 			rules.Variants[0].Expect = conditions(t, FromExpect, "lost < 5")
 			loseThree(&r.Runs[0])

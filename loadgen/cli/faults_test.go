@@ -22,32 +22,59 @@ func agreed(t *testing.T, run *results.Run) {
 	}
 }
 
-// TestKillRedis kills Redis twice in mid-run. Nothing that was answered is lost,
-// neither with a sync before each answer nor with one each second: what was
-// written survives the process in the kernel's cache.
+// TestKillRedis kills Redis twice in mid-run. With a sync before each answer
+// nothing that was answered is lost. With one each second nearly nothing is: what
+// was written survives the process in the kernel's cache. But while a sync is
+// under way Redis answers before it has written, for up to 2 s; a busy disk makes
+// that show. What is lost then has to be what Redis has lost, to the message.
 func TestKillRedis(t *testing.T) {
 	for _, fsync := range []string{"always", "everysec"} {
 		t.Run(fsync, func(t *testing.T) {
 			o := run(t, short("redis.fsync="+fsync, "faults=[{kind: kill-redis, at: 200ms, down: 150ms, every: 400ms}]", "clients.send.timeout=1s")...)
-			r := trusted(t, o)
-			a := r.Runs[0].Audit
-			if a.Lost != 0 || a.ShownTwice != 0 || a.OutOfOrder != 0 || a.NotShown != 0 || a.Expected != a.Deliveries+a.Pending {
-				t.Errorf("audit %+v; nothing may be lost or shown twice", a)
+			r, err := results.Read(o.dir)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, o.err)
 			}
-			if !strings.Contains(warned(&r.Runs[0]), "kills of Redis: 2; it lost 0 accepted messages") {
-				t.Errorf("warnings %q; want two kills", r.Runs[0].Warnings)
+			x := &r.Runs[0]
+			kills, gone, lost := killed(x)
+			if fsync == "always" && gone+lost > 0 {
+				t.Errorf("Redis lost %d messages that it had synced", gone)
 			}
-			agreed(t, &r.Runs[0])
+			for _, reason := range r.Verdict.Reasons {
+				if reason.Kind != results.ReasonHealth && (reason.Metric != "lost" || lost == 0) {
+					t.Errorf("verdict %s: %s", r.Verdict.Status, reason)
+				}
+			}
+			a := x.Audit
+			if a.Lost != lost || a.ShownTwice+a.OutOfOrder+a.NotShown != 0 || a.Expected != a.Deliveries+a.Pending+a.Lost {
+				t.Errorf("audit %+v; nothing may be shown twice, and nothing lost but the %d with the tail", a, lost)
+			}
+			if kills != 2 {
+				t.Errorf("warnings %q; want two kills", x.Warnings)
+			}
+			agreed(t, x)
 		})
 	}
+}
+
+// killed reads what kills of Redis did: how many there were, how many accepted
+// messages they took, and how many deliveries that nobody had yet.
+func killed(run *results.Run) (kills int, gone, lost int64) {
+	for _, w := range run.Warnings {
+		_, _ = fmt.Sscanf(w, "kills of Redis: %d; it lost %d accepted messages, of them %d deliveries", &kills, &gone, &lost)
+	}
+	return kills, gone, lost
 }
 
 // TestTailCut cuts five messages from the tail of what Redis had written. One
 // member sends, one is online, ten aren't: of each message that was cut, ten
 // deliveries are lost, and an eleventh where Redis died between the answer and
-// the push. What is sent afterwards gets the seqs of those that are gone, and
-// arrives all the same (epoch). Where messages had been fanned out, rows, bodies
-// and what is remembered of them go together or come again whole.
+// the push. Nothing else is: what is sent afterwards gets the seqs of those that
+// are gone, and arrives all the same (epoch). Where messages had been fanned out,
+// rows, bodies and what is remembered of them go together or come again whole.
+//
+// How many of the five were accepted depends on the machine: one that was cut
+// before its sender had its answer is sent again, and not lost.
 func TestTailCut(t *testing.T) {
 	const cut, offline = 5, 10
 	for _, design := range []string{"cursor", "copies", "ids"} {
@@ -62,14 +89,9 @@ func TestTailCut(t *testing.T) {
 			if a.Sends != 50 || a.Accepted != a.Sends {
 				t.Fatalf("%d of %d sends accepted, want 50 of 50\n%s", a.Accepted, a.Sends, warned(x))
 			}
-			var kills int
-			var gone, lost int64
-			for _, w := range x.Warnings {
-				_, _ = fmt.Sscanf(w, "kills of Redis: %d; it lost %d accepted messages, of them %d deliveries", &kills, &gone, &lost)
-			}
-			// One that was cut before its sender had its answer is sent again.
-			if kills != 1 || gone != cut && gone != cut-1 {
-				t.Errorf("%d kills, %d accepted messages gone; want 1 and the %d that were cut\n%s", kills, gone, cut, warned(x))
+			kills, gone, lost := killed(x)
+			if kills != 1 || gone > cut {
+				t.Errorf("%d kills, %d accepted messages gone; want 1 and at most the %d that were cut\n%s", kills, gone, cut, warned(x))
 			}
 			if a.Lost != lost || lost < gone*offline || lost > gone*(offline+1) {
 				t.Errorf("%d deliveries lost, %d with the tail; want %d messages × %d offline members", a.Lost, lost, gone, offline)
@@ -81,7 +103,7 @@ func TestTailCut(t *testing.T) {
 				t.Errorf("audit %+v", a)
 			}
 			agreed(t, x)
-			if !strings.Contains(o.err, "cut 5 messages") {
+			if !strings.Contains(o.err, fmt.Sprintf("cut %d messages", cut)) {
 				t.Errorf("stderr doesn't say what was cut:\n%s", o.err)
 			}
 		})

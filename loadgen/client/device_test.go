@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -162,6 +163,46 @@ func TestEpochChangeWithLostTail(t *testing.T) {
 				s.told("show 2/4 new4; show 2/6 new6; page of 3; ack 6 n=3 page; sync 1 pages")
 			})
 		})
+	}
+}
+
+// Other epochs lie between a device's and the present one. How far back they
+// began nobody knows any more, so base says nothing of the device's seqs: it goes
+// back to the server's cursor, and sees what took the seqs of what it had seen.
+func TestSeveralEpochsBehind(t *testing.T) {
+	const now = 1796009045662 // as the reference server numbers them
+	for name, resume := range map[string]Resume{"hello": FromCursor, "hello g:a@1/5": FromWatermark} {
+		for _, passing := range []bool{false, true} { // the device learns of it while it is connected
+			t.Run(fmt.Sprintf("%s, in passing %v", name, passing), func(t *testing.T) {
+				play(t, Config{Resume: resume, Ack: ackpolicy.Policy{Kind: ackpolicy.Count, Every: 2}}, func(s *scene) {
+					p := s.enter(standing(1, 0, 0, 0))
+					p.put(lives(1, 1, 5)...)
+					p.want("ack 1/2", "ack 1/4")
+					if passing {
+						p.put(liveAs(now, 8, "new8"))
+						synctest.Wait()
+						if !p.gone.Load() {
+							t.Fatal("the connection goes on, though nobody can tell how far back the device has to go")
+						}
+					} else {
+						p.conn.Close()
+					}
+					// The second epoch began at 2; then came new messages under 3 to 7,
+					// and all of them were there when this epoch began.
+					p = s.accept(name, standing(now, 2, 7, 7))
+					req := p.want(fmt.Sprintf("pull %d/2", now))
+					s.rec.take()
+					answer := page(req, now, 2, 7, 7)
+					for i, m := range answer.Page.Messages {
+						m.ClientMsgId = fmt.Sprintf("new%d", 3+i)
+					}
+					answer.Page.Messages[1].ClientMsgId = "m4" // was lost before its sender had its answer, and sent again
+					p.put(answer)
+					p.want(fmt.Sprintf("ack %d/7", now))
+					s.told(fmt.Sprintf("show %[1]d/3 new3; show %[1]d/5 new5; show %[1]d/6 new6; show %[1]d/7 new7; page of 5; ack 7 n=5 page; sync 1 pages", now))
+				})
+			})
+		}
 	}
 }
 

@@ -1,11 +1,14 @@
 package client
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"ackmark/loadgen/client/ackpolicy"
+	"ackmark/loadgen/client/dedup"
 )
 
 // A device over HTTP: five messages in pages of two are ⌈5/2⌉ + 1 requests
@@ -59,6 +62,57 @@ func TestHTTPDevice(t *testing.T) {
 		}
 		expectTold(t, rec, "show 1/7 7; ack 7 n=1 close")
 	})
+}
+
+// Where a pull removes, a poll and a page of the device's own that are under way
+// at once would share what waits between them, and whichever is answered first
+// says that the rest isn't there. So one waits for the other, and what the server
+// gave away is shown, whatever happened meanwhile.
+func TestHTTPPollAndPullNeverShareWhatWaits(t *testing.T) {
+	for _, mode := range []dedup.Mode{dedup.Watermark, dedup.Set, dedup.None} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWebServer(t, "u:al")
+			w.onPull, w.limit = true, 1
+			w.store("u:al", "bo", 1)
+			w.cursor["u:al"] = 1
+			rec := &recorder{}
+			fleet, err := NewFleet(Config{
+				Driver: w.driver(), Clock: w.clock, Observer: rec, Dedup: dedup.Config{Mode: mode},
+				Ack: ackpolicy.Policy{Kind: ackpolicy.None}, Pull: Pulling{Page: 1, Ack: AckNothing},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := fleet.Device(Identity{Index: 0, User: "al", Token: "token-1"})
+			if err := d.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			later(500 * time.Millisecond)
+			w.asked()
+			rec.take()
+
+			w.store("u:al", "bo", 2, 3, 4, 5, 6)
+			w.mu.Lock()
+			w.gone["u:al 2"] = true // pulled by an earlier life of the device
+			w.mu.Unlock()
+			w.slowAfter(1)
+			later(time.Second)
+			// The first poll brings 3, behind a gap that the device pulls. A second
+			// poll is under way by then: it has taken 4, and isn't answered.
+			w.expectAsked(`pull {"conversation":"u:al","epoch":1,"after":1}; pull {"conversation":"u:al","epoch":1,"after":3}`)
+			close(w.slow)
+			later(5 * time.Second)
+			got := rec.take()
+			for k := 3; k <= 6; k++ {
+				if show := fmt.Sprintf("show 1/%d %d", k, k); strings.Count(got, show) != 1 {
+					t.Errorf("mode %v: told %q; want %q once", mode, got, show)
+				}
+			}
+			if err := d.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 func expectTold(t *testing.T, rec *recorder, want string) {

@@ -27,6 +27,15 @@ type request struct {
 	take func(body []byte, now time.Duration) (func(), error)
 }
 
+// places are the conversations of which it asks for messages. Two requests about
+// one are never under way at once.
+func (r *request) places() []*place {
+	if r.poll != nil {
+		return []*place{r.poll}
+	}
+	return r.pulls
+}
+
 // lane is one connection, kept between requests. fasthttp writes and reads
 // them; its HostClient isn't used, since it starts a goroutine per client that
 // outlives it by seconds, and can neither count a device's bytes nor break its

@@ -15,8 +15,9 @@ type place struct {
 	Standing
 	pos     uint64 // everything up to it was handed on, or isn't for this session
 	live    bool   // polled; else a page has to reach the head first, or it is closed
-	polling bool   // a poll is under way
-	pulling int    // requests of the device's own are under way
+	polling bool   // a poll is queued or under way
+	pulling int    // requests of the device's own are queued or under way
+	taken   bool   // one of them is under way, or its answer isn't handed on yet
 }
 
 func isGroup(conversation string) bool { return strings.HasPrefix(conversation, "g:") }
@@ -180,7 +181,9 @@ func (s *httpSession) stopPolls() {
 	}
 }
 
-// polled polls every live conversation that isn't being polled or pulled.
+// polled polls every live conversation that isn't being polled or pulled: where
+// pulls remove, two answers of one conversation that overtake each other would
+// tell the device that nothing is where the other has messages.
 func (s *httpSession) polled() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,28 +205,22 @@ func (s *httpSession) pollLocked(p *place) {
 	callLocked(s, r, in, func(out *wire.Page, _ int, now time.Duration) { s.news(p, out, now) })
 }
 
-// news hands on what a poll brought, as deliveries.
+// news hands on what a poll brought, as deliveries. All of it, whatever else is
+// known by then: the server may have it no more. What the device has already is
+// for its dedup to tell.
 func (s *httpSession) news(p *place, page *wire.Page, now time.Duration) {
 	s.mu.Lock()
 	p.polling = false
-	fresh := page.Epoch > p.Epoch || page.Epoch == p.Epoch && page.UpTo > p.pos
-	from := p.pos
-	if page.Epoch > p.Epoch {
-		from = page.After
-	}
-	if fresh {
+	if page.Epoch > p.Epoch || page.Epoch == p.Epoch && page.UpTo > p.pos {
 		p.Epoch, p.pos, p.Head = page.Epoch, page.UpTo, max(page.Head, page.UpTo)
 		if page.More && p.live && p.pulling == 0 {
 			s.pollLocked(p)
 		}
 	}
 	s.mu.Unlock()
-	if !fresh {
-		return
-	}
 	d := Delivery{Conversation: []byte(page.Conversation), Epoch: page.Epoch}
 	for _, m := range page.Messages {
-		if m == nil || m.Seq <= from { // the device has pulled it meanwhile
+		if m == nil {
 			continue
 		}
 		d.Sender, d.ClientMsgID, d.Body = []byte(m.Sender), []byte(m.ClientMsgId), []byte(m.Body)

@@ -35,13 +35,17 @@ type webServer struct {
 	limit  int
 	fail   map[string]*wire.Error // answers by path
 	stall  map[string]bool        // paths that aren't answered
+	onPull bool                   // what a page returns is gone
+	gone   map[string]bool        // "NAME SEQ"
+	slow   chan struct{}          // pulls but the next quick ones are answered once it is closed
+	quick  int
 	dials  int
 }
 
 func newWebServer(t *testing.T, names ...string) *webServer {
 	w := &webServer{
 		t: t, clock: since(time.Now()), conns: make(chan net.Conn), ended: make(chan struct{}), epoch: 1, names: names, limit: 100,
-		logs: map[string][]*wire.Deliver{}, bases: map[string]uint64{}, cursor: map[string]uint64{}, fail: map[string]*wire.Error{}, stall: map[string]bool{},
+		logs: map[string][]*wire.Deliver{}, bases: map[string]uint64{}, cursor: map[string]uint64{}, fail: map[string]*wire.Error{}, stall: map[string]bool{}, gone: map[string]bool{},
 	}
 	w.http = &http.Server{Handler: w}
 	served := make(chan struct{})
@@ -129,6 +133,14 @@ func (w *webServer) hang(paths ...string) {
 	}
 }
 
+// slowAfter has the next n pulls answered at once, and all others not before
+// slow is closed.
+func (w *webServer) slowAfter(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.slow, w.quick = make(chan struct{}), n
+}
+
 // asked returns what was asked since the last call.
 func (w *webServer) asked() string {
 	w.mu.Lock()
@@ -152,6 +164,12 @@ func (w *webServer) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	}
 	w.lines = append(w.lines, line)
 	stalled, fault := w.stall[in.URL.Path], w.fail[in.URL.Path]
+	var slow chan struct{}
+	if in.URL.Path == "/v1/pull" {
+		if w.quick--; w.quick < 0 {
+			slow = w.slow
+		}
+	}
 	w.mu.Unlock()
 	if stalled {
 		<-in.Context().Done()
@@ -176,6 +194,9 @@ func (w *webServer) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	b, err := wire.EncodeJSON(answer)
 	if err != nil {
 		w.t.Error(err)
+	}
+	if slow != nil {
+		<-slow
 	}
 	_, _ = out.Write(b)
 }
@@ -254,13 +275,15 @@ func (w *webServer) page(r *wire.PageRequest) *wire.Page {
 		p.After = min(p.After, base)
 	}
 	for _, m := range log {
+		key := fmt.Sprint(r.Conversation, " ", m.Seq)
 		switch {
-		case m.Seq <= p.After || m.Sender == "al" || r.Sender != "" && r.Sender != m.Sender:
+		case w.gone[key], m.Seq <= p.After || m.Sender == "al" || r.Sender != "" && r.Sender != m.Sender:
 		case len(p.Messages) == w.limit:
 			p.More, p.UpTo = true, p.Messages[w.limit-1].Seq
 			return p
 		default:
 			p.Messages = append(p.Messages, m)
+			w.gone[key] = w.onPull
 		}
 	}
 	return p

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,7 +67,8 @@ var (
 
 var errClosed = errors.New("the session is closed")
 
-// enqueueLocked takes a request in and begins it, unless all lanes are at work.
+// enqueueLocked takes a request in and begins it, unless all lanes are at work or
+// another one about the same conversation is.
 func (s *httpSession) enqueueLocked(r *request) {
 	if s.closing || s.over {
 		return
@@ -77,17 +79,71 @@ func (s *httpSession) enqueueLocked(r *request) {
 	}
 	s.queue = append(s.queue, r)
 	s.pending++
-	if s.busy == s.parallel {
+	s.beginLocked()
+}
+
+// beginLocked sets lanes to work for the requests that may begin.
+func (s *httpSession) beginLocked() {
+	if s.over {
 		return
 	}
-	l := &lane{session: s}
-	if n := len(s.idle); n > 0 {
-		l = s.idle[n-1]
-		s.idle = s.idle[:n-1]
+	for n := len(s.readyLocked(s.parallel - s.busy)); n > 0; n-- {
+		l := &lane{session: s}
+		if n := len(s.idle); n > 0 {
+			l = s.idle[n-1]
+			s.idle = s.idle[:n-1]
+		}
+		s.busy++
+		s.lanes.Add(1)
+		go s.work(l)
 	}
-	s.busy++
-	s.lanes.Add(1)
-	go s.work(l)
+}
+
+// readyLocked returns where in the queue the first requests are that may begin,
+// at most so many: none about its conversations is under way, or before it in
+// the queue.
+func (s *httpSession) readyLocked(most int) (at []int) {
+	var waited map[*place]bool // for, by requests before
+	for i, r := range s.queue {
+		if len(at) >= most {
+			break
+		}
+		free := true
+		for _, p := range r.places() {
+			free = free && !p.taken && !waited[p]
+		}
+		if free {
+			at = append(at, i)
+			continue
+		}
+		if waited == nil {
+			waited = map[*place]bool{}
+		}
+		for _, p := range r.places() {
+			waited[p] = true
+		}
+	}
+	return at
+}
+
+// takeLocked takes the first request that may begin out of the queue, nil when
+// there is none.
+func (s *httpSession) takeLocked() *request {
+	at := s.readyLocked(1)
+	if len(at) == 0 {
+		return nil
+	}
+	r := s.queue[at[0]]
+	if at[0] == 0 { // nearly always
+		s.queue[0] = nil
+		s.queue = s.queue[1:]
+	} else {
+		s.queue = slices.Delete(s.queue, at[0], at[0]+1)
+	}
+	for _, p := range r.places() {
+		p.taken = true
+	}
+	return r
 }
 
 // work makes one request after the other, until none is left. A lane is idle
@@ -95,12 +151,8 @@ func (s *httpSession) enqueueLocked(r *request) {
 func (s *httpSession) work(l *lane) {
 	defer s.lanes.Done()
 	for more := true; more; {
-		var r *request
 		s.mu.Lock()
-		if len(s.queue) > 0 {
-			r, s.queue[0] = s.queue[0], nil
-			s.queue = s.queue[1:]
-		}
+		r := s.takeLocked()
 		s.mu.Unlock()
 		var a answer
 		answered := false
@@ -108,7 +160,7 @@ func (s *httpSession) work(l *lane) {
 			a, answered = s.make(l, r)
 		}
 		s.mu.Lock()
-		if more = r != nil && len(s.queue) > 0; !more {
+		if more = r != nil && len(s.readyLocked(1)) > 0; !more {
 			s.rest(l)
 		}
 		s.mu.Unlock()
@@ -121,14 +173,15 @@ func (s *httpSession) work(l *lane) {
 	}
 }
 
-// rest makes a lane idle.
+// rest makes a lane idle; without a connection there is nothing to keep of it.
 func (s *httpSession) rest(l *lane) {
 	s.busy--
-	if s.over {
+	switch {
+	case s.over:
 		l.close()
-		return
+	case l.conn != nil:
+		s.idle = append(s.idle, l)
 	}
-	s.idle = append(s.idle, l)
 }
 
 // make makes one request. What isn't an answer of the server's ends the session.
@@ -200,7 +253,11 @@ func (s *httpSession) hand(a *answer) {
 	for _, p := range a.request.pulls {
 		p.pulling--
 	}
+	for _, p := range a.request.places() {
+		p.taken = false
+	}
 	s.pending--
+	s.beginLocked()
 	if s.closing && s.pending == 0 {
 		s.endLocked(errClosed)
 	}

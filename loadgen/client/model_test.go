@@ -94,9 +94,7 @@ func (r row) message() *wire.Deliver {
 func (m *model) welcome(h *wire.Hello) *wire.Frame {
 	for _, r := range h.Resume {
 		c := m.shelf(r.Conversation)
-		if r.Epoch+1 >= m.epoch { // else nobody knows what it is worth
-			m.ackUpTo(c, m.fallBack(c, r.Epoch, r.Cursor))
-		}
+		m.ackUpTo(c, m.fallBack(c, r.Epoch, r.Cursor))
 	}
 	w := &wire.Welcome{User: "ann", Epoch: m.epoch, Window: 256, MaxPage: 1000}
 	for _, c := range m.shelves {
@@ -116,12 +114,16 @@ func (m *model) standing(c *shelf, ref uint64) *wire.Conversation {
 	return &wire.Conversation{Ref: ref, Conversation: c.name, Epoch: m.epoch, Cursor: c.cursor(), Head: c.head, Base: c.base, State: c.state}
 }
 
-// fallBack is what a seq of some epoch is worth in the present one.
+// fallBack is what a seq of some epoch is worth in the present one: of one that
+// isn't the epoch before, nobody knows.
 func (m *model) fallBack(c *shelf, epoch, seq uint64) uint64 {
-	if epoch != m.epoch {
+	switch epoch {
+	case m.epoch:
+		return seq
+	case m.epoch - 1:
 		return min(seq, c.base)
 	}
-	return seq
+	return min(seq, c.cursor())
 }
 
 // cut begins an epoch in which the last n messages of a conversation are gone.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ackmark/loadgen/client"
+	"ackmark/loadgen/ledger"
 	"ackmark/profiles"
 )
 
@@ -19,6 +20,7 @@ type damage struct {
 	redisKills  int
 	resets      int // connections broken
 	tails       []lostTail
+	noted       map[string][]ledger.Base // by conversation: of epochs that Redis has ended by dying
 }
 
 // any tells whether there was a fault.
@@ -106,10 +108,17 @@ func (r *run) killServer(ctx context.Context, w *waiter, f profiles.Fault) error
 }
 
 // killRedis is kill -9 of the private Redis and a restart on the same socket and
-// data, from whose tail the given number of messages may be cut before.
+// data, from whose tail the given number of messages may be cut before. Under
+// fsync everysec the kill alone may lose a tail: while a sync is under way, Redis
+// keeps what it should write for up to 2 s. The bases that conversations have
+// noted tell what was lost so, each until the next epoch notes its own, so they
+// are read before each kill.
 func (r *run) killRedis(ctx context.Context, w *waiter, f profiles.Fault) error {
 	epoch, err := r.store.epoch(ctx)
 	if err != nil {
+		return err
+	}
+	if err := r.damage.note(ctx, r.store, r.pop, r.used); err != nil {
 		return err
 	}
 	redis := r.engine.redis

@@ -7,8 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
 	"ackmark/loadgen/launch"
 	"ackmark/loadgen/ledger"
+	"ackmark/loadgen/population"
 	"ackmark/profiles"
 )
 
@@ -92,5 +96,55 @@ func TestBases(t *testing.T) {
 	}
 	if len(noted) != 1 {
 		t.Error("what the store noted was written to")
+	}
+}
+
+// TestNotedBases: the store notes the base of its last epoch alone, so it is read
+// before each kill. Of what was stored in the first epoch 6 and 7 are gone, though
+// both seqs are there when the third one begins.
+func TestNotedBases(t *testing.T) {
+	m := miniredis.RunT(t)
+	c := redis.NewClient(&redis.Options{Addr: m.Addr()})
+	defer c.Close()
+	ctx := t.Context()
+	pop := &population.Population{Users: []string{"u0"}, Groups: []population.Group{{ID: "a"}}}
+	s, err := openStore("redis://"+m.Addr(), "ns", profiles.Server{Group: profiles.GroupCopies})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	var d damage
+	used := func(c int) bool { return c == 0 }
+	for _, meta := range []struct{ epoch, base, seq int }{{100, 0, 7}, {200, 5, 9}, {200, 5, 9}} {
+		c.HSet(ctx, "ns:{g:a}:meta", "epoch", meta.epoch, "base", meta.base, "seq", meta.seq)
+		c.HSet(ctx, "ns:epoch", "epoch", meta.epoch)
+		if err := d.note(ctx, s, pop, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.HSet(ctx, "ns:epoch", "epoch", 300) // in which nothing touches the group; it has lost 9
+	c.HSet(ctx, "ns:{g:a}:meta", "seq", 8)
+	held, err := s.read(ctx, pop, used, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.bases("g:a", held[0].Bases)
+	want := []ledger.Base{{Epoch: 200, Head: 5}, {Epoch: 300, Head: 8}, {Epoch: 100, Head: 0}, {Epoch: 200, Head: 5}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("bases %v, want %v", got, want)
+	}
+	book, err := ledger.New(ledger.Config{Conversations: []ledger.Conversation{{Name: "g:a", Recipients: []int{0}, Senders: []int{1, 1, 1, 1, 1, 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, at := range [][2]uint64{{100, 5}, {100, 6}, {100, 7}, {200, 6}, {200, 8}, {200, 9}} {
+		book.OnAccepted(0, k, at[0], at[1])
+	}
+	view := held[0].Stored
+	view.Bases = got
+	view.Row = func(int, uint64) ledger.Row { return ledger.Waiting }
+	rep := book.Audit(func(int) (ledger.Stored, bool) { return view, true })
+	if rep.Lost != 3 || rep.LostWithTail != 3 || rep.CutAccepted != 3 || rep.Pending != 3 {
+		t.Errorf("%+v; 6 and 7 of the first epoch and 9 of the second are gone", rep)
 	}
 }

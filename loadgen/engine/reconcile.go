@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"ackmark/loadgen/measure"
 	"ackmark/profiles"
 	"ackmark/results"
@@ -13,6 +15,7 @@ func (r *run) reconcile(a *account) {
 	if r.store != nil {
 		r.reconcileStore(a)
 		r.reconcileCrashes(a)
+		r.reconcileTails(a)
 	}
 	r.tellDamage(a)
 	if a.page == nil || r.damage.serverKills > 0 {
@@ -70,11 +73,17 @@ func (r *run) unsure(a *account) float64 {
 }
 
 // answered is theirs where sends that the server gave up, not knowing whether
-// they were stored, and then answered as duplicates explain the difference.
+// they were stored, and then answered as duplicates explain the difference. Where
+// rows are written per recipient the server answers so by itself when Redis died
+// on it in mid-send, and whoever opened the group then has finished the send.
 func (r *run) answered(a *account, ours, stored float64) float64 {
 	failed, _ := a.page.Sum("ackmark_sends_total", "result", "failed")
 	duplicate, _ := a.page.Sum("ackmark_sends_total", "result", "duplicate")
-	if ours > stored && ours <= stored+min(failed, duplicate) {
+	twice := min(failed, duplicate)
+	if r.damage.redisKills > 0 && r.store != nil && r.store.fansOut() {
+		twice = duplicate
+	}
+	if ours > stored && ours <= stored+twice {
 		return stored
 	}
 	return ours
@@ -169,6 +178,23 @@ func (r *run) reconcileCrashes(a *account) {
 			What: "deliveries that crashes took", Ours: float64(p.Dropped), Other: "lost, all", Theirs: float64(p.Lost),
 		})
 	}
+}
+
+// reconcileTails holds what was lost against what Redis has lost, where its kills
+// may take a tail with them and nothing else can be lost: whatever else is
+// missing, no fault explains.
+func (r *run) reconcileTails(a *account) {
+	d, s := &r.damage, &r.profile.Server
+	cut := slices.ContainsFunc(d.tails, func(t lostTail) bool { return t.all || len(t.messages) > 0 })
+	switch {
+	case d.redisKills == 0, !cut && r.profile.Redis.Fsync == profiles.FsyncAlways:
+		return
+	case s.Remove == profiles.RemoveOnPull, s.StoreFor == profiles.StoreForOffline, s.Cursor == profiles.CursorTimeAfter:
+		return // loses by itself
+	}
+	r.reconciled(results.Reconciliation{
+		What: "deliveries that are lost", Ours: float64(a.report.Lost), Other: "of messages that Redis has lost", Theirs: float64(a.report.LostWithTail),
+	})
 }
 
 // tellDamage says what faults did, and what can't be compared because of them.

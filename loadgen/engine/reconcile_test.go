@@ -126,6 +126,48 @@ func TestAnswered(t *testing.T) {
 			t.Errorf("%v accepted, 10 stored, %v given up, %v duplicates: %v, want %v", tt.ours, tt.failed, tt.duplicate, got, tt.want)
 		}
 	}
+	// Redis died while rows were written.
+	for duplicate, want := range map[float64]float64{3: 10, 2: 13} {
+		for _, design := range []string{profiles.GroupIDs, profiles.GroupCursor} {
+			a := &account{page: pageOf(t, fmt.Sprintf("ackmark_sends_total{result=\"duplicate\"} %g\n", duplicate))}
+			r := &run{damage: damage{redisKills: 1}, store: &store{design: profiles.Server{Group: design}}}
+			if design == profiles.GroupCursor {
+				want = 13
+			}
+			if got := r.answered(a, 13, 10); got != want {
+				t.Errorf("%s: %v duplicates after a kill: %v, want %v", design, duplicate, got, want)
+			}
+		}
+	}
+}
+
+// TestReconcileTails: what is lost is what Redis has lost, where that is all that
+// can be lost.
+func TestReconcileTails(t *testing.T) {
+	cut := []lostTail{{messages: []lostMessage{{"g:a", 1}}}}
+	for _, tt := range []struct {
+		name   string
+		damage damage
+		fsync  string
+		server profiles.Server
+		lost   int
+		wrong  bool
+	}{
+		{"as much", damage{redisKills: 1}, profiles.FsyncEverysec, profiles.Server{}, 4, false},
+		{"one more", damage{redisKills: 1}, profiles.FsyncEverysec, profiles.Server{}, 5, true},
+		{"one more, and a tail was cut", damage{redisKills: 1, tails: cut}, profiles.FsyncAlways, profiles.Server{}, 5, true},
+		{"a kill that may lose nothing", damage{redisKills: 1}, profiles.FsyncAlways, profiles.Server{}, 5, false}, // lost == 0 is asked for
+		{"no kill", damage{}, profiles.FsyncEverysec, profiles.Server{}, 5, false},
+		{"pulls remove", damage{redisKills: 1}, profiles.FsyncEverysec, profiles.Server{Remove: profiles.RemoveOnPull}, 5, false},
+		{"pushes aren't stored", damage{redisKills: 1}, profiles.FsyncEverysec, profiles.Server{StoreFor: profiles.StoreForOffline}, 5, false},
+		{"times pass over", damage{redisKills: 1}, profiles.FsyncEverysec, profiles.Server{Cursor: profiles.CursorTimeAfter}, 5, false},
+	} {
+		r := &run{profile: &profiles.Profile{Server: tt.server, Redis: profiles.Redis{Fsync: tt.fsync}}, damage: tt.damage}
+		r.reconcileTails(&account{report: ledger.Report{Lost: tt.lost, LostWithTail: 4}})
+		if got := off(r); (got != "") != tt.wrong {
+			t.Errorf("%s: off %q, want off %v", tt.name, got, tt.wrong)
+		}
+	}
 }
 
 // TestReconcileStore: heads against accepted sends, with what was cut and with

@@ -182,6 +182,9 @@ func (s *store) holding(a *asked, epoch uint64) (holding, error) {
 		if err1 == nil && err2 == nil {
 			h.Bases = []ledger.Base{{Epoch: began, Head: base}}
 		}
+		if began < epoch { // nothing has touched it in this epoch: what it has is what an earlier one has left
+			h.Bases = append(h.Bases, ledger.Base{Epoch: epoch, Head: h.Head})
+		}
 	}
 	if a.members != nil {
 		h.cursors = make(map[string]uint64, len(a.members.Val()))

@@ -2,12 +2,14 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"ackmark/loadgen/launch"
 	"ackmark/loadgen/ledger"
+	"ackmark/loadgen/population"
 )
 
 // lostTail is what a kill of Redis took with it: the end of what was written in
@@ -50,10 +52,30 @@ func (t *lostTail) base(conversation string) (ledger.Base, bool) {
 	return b, found
 }
 
-// bases adds what tails tell of a conversation to what the store has noted,
-// which is the base of its last epoch only.
+// note keeps the bases of the epochs in which conversations are.
+func (d *damage) note(ctx context.Context, s *store, pop *population.Population, used func(conversation int) bool) error {
+	held, err := s.read(ctx, pop, used, false)
+	if err != nil {
+		return err
+	}
+	if d.noted == nil {
+		d.noted = map[string][]ledger.Base{}
+	}
+	for c := range held {
+		name := pop.Conversation(c)
+		for _, b := range held[c].Bases {
+			if !slices.Contains(d.noted[name], b) {
+				d.noted[name] = append(d.noted[name], b)
+			}
+		}
+	}
+	return nil
+}
+
+// bases adds what tails tell of a conversation, and what was noted before kills,
+// to what the store has noted, which is the base of its last epoch only.
 func (d *damage) bases(conversation string, noted []ledger.Base) []ledger.Base {
-	all := slices.Clone(noted)
+	all := slices.Concat(noted, d.noted[conversation])
 	for i := range d.tails {
 		if b, ok := d.tails[i].base(conversation); ok {
 			all = append(all, b)

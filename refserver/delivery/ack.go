@@ -53,6 +53,7 @@ func (s *Service) ack(ctx context.Context, user string, a *wire.Ack, answer func
 	upTo := c.overOwn(user, min(a.UpTo, c.room.Head()))
 	if a.Epoch != c.epoch || (len(a.Ids) == 0 && upTo <= result.Cursor) {
 		s.stats.acksIgnored.Add(1)
+		s.stands(c, user, m, result)
 		answer(result, nil)
 		return nil
 	}
@@ -61,12 +62,16 @@ func (s *Service) ack(ctx context.Context, user string, a *wire.Ack, answer func
 			answer(nil, err)
 			return
 		}
+		s.stands(c, user, m, result)
 		answer(result, nil)
 	}
 	if s.cfg.AckFlush > 0 {
 		written = nil
 	}
 	if len(a.Ids) > 0 {
+		if m != nil {
+			m.AckIDs(a.Ids)
+		}
 		s.acks.addIDs(c, a.Ids, written)
 	} else {
 		result.Cursor = upTo
@@ -76,9 +81,23 @@ func (s *Service) ack(ctx context.Context, user string, a *wire.Ack, answer func
 		s.acks.add(c, user, upTo, written)
 	}
 	if written == nil {
+		s.stands(c, user, m, result)
 		answer(result, nil)
 	}
 	return nil
+}
+
+// stands fills in the cursor of an inbox as an ack leaves it: ids move it as
+// far as they leave no hole, which is known once they are gone.
+func (s *Service) stands(c *conversation, user string, m *push.Member, r *wire.AckResult) {
+	if c.kind != wire.KindInbox {
+		return
+	}
+	r.Cursor = s.cursorOf(c, user, r.Cursor)
+	if m != nil {
+		cursor, _, _ := m.Status()
+		r.Cursor = max(r.Cursor, cursor)
+	}
 }
 
 func checkAck(c *conversation, epoch, upTo uint64, ids []uint64) error {

@@ -276,3 +276,48 @@ func TestInboxAcksByIDAndCumulative(t *testing.T) {
 		t.Errorf("%v, %v: want one left", counts, err)
 	}
 }
+
+// What is acked by ids over HTTP, alone or in a pull, is out of the flight of the
+// user's connection, and the answer names the cursor that stands.
+func TestHTTPAckByIDsOpensTheWindow(t *testing.T) {
+	for _, pull := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, Config{}, push.Config{Window: 2})
+			d := r.connect(t, "bob")
+			d.welcome("u:bob")
+			for _, id := range []string{"m1", "m2"} {
+				r.sent(t, "ann", id)
+			}
+			d.deliver(1)
+			d.deliver(2)
+			if pull {
+				r.mustPull(t, "bob", &wire.PageRequest{Conversation: "u:bob", Epoch: 1, Ids: []uint64{1, 2}})
+			} else {
+				for _, step := range []struct{ id, cursor uint64 }{{2, 0}, {1, 2}} {
+					got, err := r.Ack(t.Context(), "bob", &wire.Ack{Conversation: "u:bob", Epoch: 1, Ids: []uint64{step.id}})
+					if err != nil || got.Cursor != step.cursor {
+						t.Errorf("ack of %d: %v, %v, want cursor %d", step.id, got, err, step.cursor)
+					}
+				}
+			}
+			r.sent(t, "ann", "m3")
+			synctest.Wait()
+			d.deliver(3)
+			d.quiet()
+		})
+	}
+}
+
+// Of who is offline too an ack by ids answers the cursor that stands.
+func TestAckByIDsOfWhoIsOffline(t *testing.T) {
+	r := newRig(t, Config{}, push.Config{})
+	for _, id := range []string{"m1", "m2", "m3"} {
+		r.sent(t, "ann", id)
+	}
+	for _, step := range []struct{ epoch, id, cursor uint64 }{{1, 2, 0}, {1, 1, 2}, {9, 3, 2}, {1, 3, 3}} {
+		got, err := r.Ack(t.Context(), "bob", &wire.Ack{Conversation: "u:bob", Epoch: step.epoch, Ids: []uint64{step.id}})
+		if err != nil || got.Cursor != step.cursor {
+			t.Errorf("ack of %d: %v, %v, want cursor %d", step.id, got, err, step.cursor)
+		}
+	}
+}

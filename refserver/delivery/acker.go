@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -27,15 +28,6 @@ type acker struct {
 	dirty    map[*conversation]*ackSet
 	flushing map[*conversation]*ackSet
 	spare    []*ackSet // of groups, empty: a storm's cursors find their place made
-}
-
-// ackSet is the acks of one conversation that wait to be written.
-type ackSet struct {
-	cursors map[string]uint64 // group: user → cursor
-	moves   []Move            // group: scratch of write
-	upTo    uint64            // inbox
-	ids     map[uint64]struct{}
-	written []func(error) // called once written, or with why not
 }
 
 func newAcker(s *Service) *acker {
@@ -129,6 +121,25 @@ func (a *acker) cursor(c *conversation, user string) (cursor uint64) {
 		}
 	}
 	return cursor
+}
+
+// inbox returns what of an inbox is acked and not known to be gone from the store
+// yet: everything up to a seq, and ids.
+func (a *acker) inbox(c *conversation) (upTo uint64, ids map[uint64]struct{}) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, sets := range []map[*conversation]*ackSet{a.dirty, a.flushing} {
+		set := sets[c]
+		if set == nil {
+			continue
+		}
+		upTo = max(upTo, set.upTo)
+		if len(set.ids) > 0 && ids == nil {
+			ids = make(map[uint64]struct{}, len(set.ids))
+		}
+		maps.Copy(ids, set.ids)
+	}
+	return upTo, ids
 }
 
 // waiting says whether acks of a conversation are not stored yet.
@@ -279,25 +290,4 @@ func (a *acker) write(ctx context.Context, c *conversation, set *ackSet) error {
 	}
 	set.tell(err)
 	return err
-}
-
-func (set *ackSet) tell(err error) {
-	for _, f := range set.written {
-		f(err)
-	}
-	set.written = nil
-}
-
-// merge takes over what another set could not write.
-func (set *ackSet) merge(old *ackSet) {
-	set.upTo = max(set.upTo, old.upTo)
-	for user, cursor := range old.cursors {
-		set.cursors[user] = max(set.cursors[user], cursor)
-	}
-	for id := range old.ids {
-		if set.ids == nil {
-			set.ids = make(map[uint64]struct{})
-		}
-		set.ids[id] = struct{}{}
-	}
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -16,10 +17,11 @@ type conversation struct {
 	ready chan struct{} // closed once opened
 
 	// Set before ready is closed, then constant.
-	err   error
-	epoch uint64
-	base  uint64
-	room  *push.Room
+	err    error
+	epoch  uint64
+	base   uint64 // head when the epoch began
+	former uint64 // epoch before, 0: none
+	room   *push.Room
 
 	mu        sync.Mutex
 	seen      uint64 // newest seq that was stored while the conversation was being opened
@@ -74,7 +76,7 @@ func (s *Service) load(ctx context.Context, c *conversation) {
 		c.err = err
 	} else {
 		s.epoch.CompareAndSwap(0, log.Epoch)
-		c.epoch, c.base, c.first = log.Epoch, log.Base, log.First
+		c.epoch, c.base, c.former, c.first = log.Epoch, log.Base, log.Former, log.First
 		head := max(log.Head, c.seen)
 		c.room = s.hub.NewRoom(c.name, log.Epoch, head, s.cfg.fleeting())
 		c.tail.reset(head)
@@ -142,20 +144,22 @@ func (c *conversation) state(cursor, head uint64, state push.State) *wire.Conver
 	}
 }
 
-// resumeAt is the watermark that a client may keep: its own in the same
-// epoch; from an older one no more than what was stored when this one began.
-func (c *conversation) resumeAt(epoch, watermark uint64) uint64 {
-	if epoch != c.epoch {
-		watermark = min(watermark, c.base)
-	}
-	return min(watermark, c.room.Head())
+// asked is the seq after which a page request goes on.
+func (c *conversation) asked(r *wire.PageRequest, cursor uint64) uint64 {
+	return c.worth(cmp.Or(r.Epoch, c.epoch), r.After, cursor)
 }
 
-// stored is the cursor that was read at login, as far as it means anything in
-// the conversation's epoch: the store may have restarted between the two reads.
-func (c *conversation) stored(g Membership) uint64 {
-	if g.Epoch != c.epoch {
-		return min(g.Cursor, c.base)
+// worth is what a seq of some epoch is worth in the conversation's: itself in
+// the same one; of the one before, no more than what was stored when this one
+// began. Of any other nobody knows how far back it holds, since an epoch in
+// between may have begun further back: the user's cursor is all that counts then.
+func (c *conversation) worth(epoch, seq, cursor uint64) uint64 {
+	switch {
+	case epoch == c.epoch:
+	case epoch == c.former && epoch != 0:
+		seq = min(seq, c.base)
+	default:
+		seq = min(seq, cursor)
 	}
-	return g.Cursor
+	return min(seq, c.room.Head())
 }

@@ -9,9 +9,10 @@ import (
 // cursorDesign is the ladder's g4–g8: a message is stored once, in a log that
 // all members share, and each has a cursor in it.
 //
-// With a time as the cursor (g4t) the store keeps the time of the message that
-// was acked last, and finds a seq for it when a cursor is read. Seqs are what
-// passes here, so that all that differs is where a page begins (see page_time.go).
+// With a time as the cursor (g4t) the store keeps, per member, the time of the
+// message that was acked last instead of its seq, and finds a seq for it when the
+// cursor is read. Seqs are what passes here, so what differs is where a page
+// begins, and that times never go back (design_cursor_time.go).
 type cursorDesign struct{ s *Service }
 
 func (d *cursorDesign) partial() bool { return false }
@@ -19,7 +20,7 @@ func (d *cursorDesign) partial() bool { return false }
 func (d *cursorDesign) standings(_ context.Context, user string, groups []Membership, convs []*conversation) ([]standing, error) {
 	at := make([]standing, len(convs))
 	for i, c := range convs {
-		cursor, head := d.s.cursorOf(c, user, c.stored(groups[i])), c.room.Head()
+		cursor, head := d.s.cursorOf(c, user, groups[i].Cursor), c.room.Head()
 		at[i] = standing{cursor: cursor, unread: head - min(cursor, head)}
 	}
 	return at, nil

@@ -10,11 +10,8 @@ import (
 // page reads a part of the log that all members share.
 func (d *cursorDesign) page(ctx context.Context, c *conversation, user string, cursor uint64, r *wire.PageRequest) (*page, error) {
 	head := c.room.Head()
-	after := min(r.After, head)
-	if r.Epoch != 0 && r.Epoch != c.epoch {
-		after = min(after, c.base)
-	}
-	after, again, err := d.begin(ctx, c, after)
+	asked := min(c.asked(r, cursor), head)
+	after, err := d.begin(ctx, c, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +31,7 @@ func (d *cursorDesign) page(ctx context.Context, c *conversation, user string, c
 		}
 		err = d.newest(ctx, c, p, user, min(max(after, cursor), head), head, d.s.limit(r))
 	default:
-		err = d.oldest(ctx, c, p, user, after, d.s.limit(r)+again)
+		err = d.oldest(ctx, c, p, user, after, max(asked, after), d.s.limit(r))
 	}
 	if err != nil {
 		return nil, err
@@ -47,18 +44,24 @@ func (d *cursorDesign) page(ctx context.Context, c *conversation, user string, c
 	return p, nil
 }
 
-// oldest fills a page with the messages right after a seq.
-func (d *cursorDesign) oldest(ctx context.Context, c *conversation, p *page, user string, after uint64, limit int) error {
-	msgs, upTo, err := d.s.read(ctx, c, after, limit)
+// oldest fills a page with the messages right after a seq. Those up to had come
+// before: they count neither as messages nor as bytes of the page, which would
+// be the same for ever where they alone fill one.
+func (d *cursorDesign) oldest(ctx context.Context, c *conversation, p *page, user string, after, had uint64, limit int) error {
+	msgs, upTo, err := d.s.read(ctx, c, after, int(had-after)+limit)
 	if err != nil {
 		return err
 	}
 	p.frame.After = from(msgs, after)
 	size := 0
 	for i := range msgs {
-		if size += len(msgs[i].Record); size > pageBytes && i > 0 {
-			upTo = msgs[i-1].Seq
-			break
+		if msgs[i].Seq > had {
+			n := len(msgs[i].Record)
+			if size > 0 && size+n > pageBytes {
+				upTo = msgs[i-1].Seq
+				break
+			}
+			size += n
 		}
 		p.add(&msgs[i], user)
 	}

@@ -18,23 +18,20 @@ import (
 // same time.
 const timesAtOnce = 64
 
-// begin returns where a page begins that goes on after a seq. again is how many
-// messages up to after come again: they don't count as a page's, or one of them
-// alone would be the same page for ever.
-func (d *cursorDesign) begin(ctx context.Context, c *conversation, after uint64) (from uint64, again int, err error) {
+// begin returns where a page begins that goes on after a seq. Where that lies
+// before it, what is between comes again, on top of what the page holds else.
+func (d *cursorDesign) begin(ctx context.Context, c *conversation, after uint64) (from uint64, err error) {
 	if after == 0 || d.s.cfg.Cursor == CursorSeq {
-		return after, 0, nil
+		return after, nil
 	}
 	named, err := d.times(ctx, c, after-1, 1)
 	if err != nil || len(named) == 0 || named[0].seq != after { // trimmed: nothing of its time can be told
-		return after, 0, err
+		return after, err
 	}
 	if d.s.cfg.Cursor == CursorTimeAfter {
-		from, err = d.lastUntil(ctx, c, after, named[0].time)
-		return from, 0, err
+		return d.lastUntil(ctx, c, after, named[0].time)
 	}
-	from, err = d.lastBefore(ctx, c, after, named[0].time)
-	return from, int(after - from), err
+	return d.lastBefore(ctx, c, after, named[0].time)
 }
 
 // lastUntil is the last seq from a message on that isn't newer than it.
@@ -77,9 +74,10 @@ func (d *cursorDesign) lastBefore(ctx context.Context, c *conversation, seq uint
 	}
 }
 
-// inOrder is a message's record as it is stored: where cursors are times they
-// never go back along a log, so the store gives a message at least the time of
-// the one before. The caller holds c.mu.
+// inOrder is a message's record as the store has it: where cursors are times they
+// never go back along a log, so it gives a message at least the time of the one
+// before. The first one since the conversation was opened is taken as it came:
+// what lies before it isn't read for this. The caller holds c.mu.
 func (d *cursorDesign) inOrder(c *conversation, a *Append) []byte {
 	if d.s.cfg.Cursor == CursorSeq {
 		return a.Record

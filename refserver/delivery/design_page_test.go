@@ -233,6 +233,47 @@ func TestPagesByTimeOfManyTies(t *testing.T) {
 	}
 }
 
+// Where one millisecond holds more bytes than a page, paging still comes to its
+// end: what comes again isn't counted.
+func TestPagesByTimeOfLargeTies(t *testing.T) {
+	const n = 30
+	for _, cursor := range []Cursor{CursorSeq, CursorTimeAfter, CursorTimeFrom} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, Config{Cursor: cursor, TailMessages: 8}, push.Config{})
+			mustAdd(t, r, "1", "a", "b")
+			for i := range n {
+				id, ms := fmt.Sprint(i), int64(5)
+				if i == n-1 {
+					ms = 6
+				}
+				if err := r.store.Append(&Append{
+					Conversation: "g:1", Sender: "a", ClientMsgID: id, Record: wire.AppendRecord(nil, "a", id, strings.Repeat("x", 60_000), ms),
+					Reply: &pending{done: make(chan *sendAnswer, 1)},
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := map[uint64]bool{}
+			for after, more := uint64(0), true; more; {
+				p := r.mustPull(t, "b", &wire.PageRequest{Conversation: "g:1", After: after})
+				if p.UpTo <= after {
+					t.Fatalf("%s: the page after %d ends at %d", cursor, after, p.UpTo)
+				}
+				if fresh := int(p.UpTo - max(after, p.After)); fresh > 4 { // 4 × 60 kB in 256 KiB
+					t.Errorf("%s: %d new messages in one page", cursor, fresh)
+				}
+				for _, seq := range seqsIn(p) {
+					got[seq] = true
+				}
+				after, more = p.UpTo, p.More
+			}
+			if want := n; cursor != CursorTimeAfter && len(got) != want || !got[n] {
+				t.Errorf("%s: %d messages, want %d", cursor, len(got), want)
+			}
+		})
+	}
+}
+
 // A part keeps what fits, and one message whatever its size.
 func TestFit(t *testing.T) {
 	of := func(sizes ...int) (entries []Entry) {

@@ -66,12 +66,9 @@ func (d *rowsDesign) tidy(context.Context, *conversation) error { return nil }
 func (d *rowsDesign) page(ctx context.Context, c *conversation, user string, cursor uint64, r *wire.PageRequest) (*page, error) {
 	head := c.room.Head()
 	read := RowRead{
-		Epoch: c.epoch, After: min(r.After, head), UpTo: head,
+		Epoch: c.epoch, After: min(c.asked(r, cursor), head), UpTo: head,
 		Newest: r.Newest && !r.All, Limit: d.s.limit(r), All: r.All, Bytes: pageBytes,
 		Remove: d.s.cfg.Remove == RemoveOnPull,
-	}
-	if r.Epoch != 0 && r.Epoch != c.epoch {
-		read.After = min(read.After, c.base)
 	}
 	if read.Newest {
 		read.After = max(read.After, min(cursor, head))

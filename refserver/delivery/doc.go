@@ -25,10 +25,19 @@
 // passes it. So whatever waits for a member lies beyond every head, page and
 // login that was before it, and is found by the next.
 //
+// The price of store_for offline: what was pushed is nowhere else. A message that
+// was written to a connection which then breaks is gone, and a resend of it is
+// answered as a duplicate. Which direct pushes missed their receiver, so that a
+// resend must store them after all, only this process knows, of 65,536 sends at
+// most (missedSends): when it is killed between the seq and the row, or when more
+// than those wait at once, a resend is answered as a duplicate too, though nobody
+// has the message. Who can't afford that stores for all.
+//
 // Everything that is remembered about a conversation belongs to one epoch.
 // When the store may have lost its tail (Sink.EpochChanged) it is all
 // forgotten and every client is disconnected; it resumes in the new epoch from
-// min(its watermark, the base that the server names).
+// min(its watermark, the base of the epoch) when it comes from the conversation's
+// epoch before, and from its stored cursor when it comes from any other one.
 //
 // The room may touch push and wire, and a store through the interface Store
 // that it owns. It must not know Redis, HTTP or tokens.

@@ -75,6 +75,9 @@ func (s *Service) senderCounts(ctx context.Context, user string, r *wire.CountsR
 	if err != nil {
 		return nil, err
 	}
+	if !s.current(c) { // the store has noticed it just now
+		return nil, restarted()
+	}
 	cursor, head := s.cursorOf(c, user, 0), c.room.Head()
 	counts := &wire.Counts{Ref: r.Ref, Epoch: c.epoch, Counts: make([]*wire.Count, len(senders))}
 	for i, n := range senders {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"ackmark/refserver/push"
 	"ackmark/refserver/wire"
@@ -147,5 +148,58 @@ func TestLiveFromTheHeadAcksBelow(t *testing.T) {
 	}
 	if rows := r.inboxRows(); !slices.Equal(rows, []uint64{4, 5, 6}) {
 		t.Errorf("stored %v, want 4, 5 and 6", rows)
+	}
+}
+
+// What was just acked isn't in the page that is asked for in the same breath,
+// though the store has it still: over WebSocket a page doesn't wait for its own
+// ack. The page is as full as if it were gone, and covers it.
+func TestPageLeavesOutWhatIsJustAcked(t *testing.T) {
+	type want struct {
+		seqs        []uint64
+		after, upTo uint64
+		more        bool
+	}
+	conversation := "u:bob"
+	for _, c := range []struct {
+		name  string
+		ask   *wire.PageRequest
+		acks  *wire.Ack // before it
+		want  want
+		reads int // commands to the store
+	}{
+		{"ids with the newest page", &wire.PageRequest{Newest: true, Limit: 4, Ids: []uint64{10, 9, 7, 2}}, nil, want{[]uint64{4, 5, 6, 8}, 3, 10, true}, 1},
+		{"ids below the newest page", &wire.PageRequest{Newest: true, Limit: 4, Ids: []uint64{1, 2, 3}}, nil, want{[]uint64{7, 8, 9, 10}, 6, 10, true}, 1},
+		{"ids below before", &wire.PageRequest{Newest: true, Limit: 4, Before: 7, Ids: []uint64{7, 6, 5}}, nil, want{[]uint64{1, 2, 3, 4}, 0, 6, false}, 1},
+		{"all that is there", &wire.PageRequest{Newest: true, Limit: 4, Ids: upTo(10)}, nil, want{nil, 0, 10, false}, 1},
+		{"ids with the oldest page", &wire.PageRequest{Limit: 4, Ids: []uint64{1, 3, 9}}, nil, want{[]uint64{2, 4, 5, 6}, 0, 6, true}, 1},
+		{"ids with all of it", &wire.PageRequest{All: true, Ids: []uint64{1, 3, 9}}, nil, want{[]uint64{2, 4, 5, 6, 7, 8, 10}, 0, 10, false}, 1},
+		{"an ack up to a seq before it", &wire.PageRequest{Limit: 4}, &wire.Ack{UpTo: 3}, want{[]uint64{4, 5, 6, 7}, 3, 7, true}, 1},
+		{"and all of it", &wire.PageRequest{Limit: 4}, &wire.Ack{UpTo: 10}, want{nil, 10, 10, false}, 0},
+		{"acks by id before it", &wire.PageRequest{Limit: 4}, &wire.Ack{Ids: []uint64{2, 4}}, want{[]uint64{1, 3, 5, 6}, 0, 6, true}, 1},
+		{"an ack of another epoch", &wire.PageRequest{Limit: 4}, &wire.Ack{Epoch: 7, Ids: []uint64{2, 4}}, want{upTo(4), 0, 4, true}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, Config{AckFlush: time.Hour}, push.Config{}) // nothing that is acked reaches the store
+			direct(t, r, 10, "ann")
+			d := r.login(t, "bob", &wire.Hello{Live: c.ask.Newest})
+			d.welcome(conversation)
+			if c.acks != nil {
+				c.acks.Conversation = conversation
+				if c.acks.Epoch == 0 {
+					c.acks.Epoch = 1
+				}
+				d.handle(&wire.Frame{Ack: c.acks})
+			}
+			c.ask.Conversation, c.ask.Epoch = conversation, 1
+			reads := r.store.count("read")
+			p := d.page(c.ask)
+			if got := pageSeqs(p); !slices.Equal(got, c.want.seqs) || p.After != c.want.after || p.UpTo != c.want.upTo || p.More != c.want.more {
+				t.Errorf("got %v in (%d, %d], more %v; want %+v", got, p.After, p.UpTo, p.More, c.want)
+			}
+			if n := r.store.count("read") - reads; n != c.reads {
+				t.Errorf("%d reads, want %d", n, c.reads)
+			}
+		})
 	}
 }

@@ -2,32 +2,35 @@ package delivery
 
 import (
 	"context"
+	"slices"
 
 	"ackmark/refserver/wire"
 )
 
 // inboxPage reads what a request asks for of an inbox, and removes exactly that
-// where messages go as they are pulled.
+// where messages go as they are pulled. What its user has acked isn't in it, also
+// where the store still has it: a page request may carry the very ack.
 //
 // It never reads past the head that this node has dispatched: what is stored
 // beyond is about to be pushed, or comes with the next page.
 func (s *Service) inboxPage(ctx context.Context, c *conversation, r *wire.PageRequest) (*page, error) {
-	head := c.room.Head()
+	ackedTo, acked := s.acks.inbox(c) // before the read: what is gone by then isn't read
+	head, limit := c.room.Head(), s.limit(r)
 	read := InboxRead{
-		Epoch: c.epoch, After: min(r.After, head), UpTo: head,
-		Sender: r.Sender, Newest: r.Newest && !r.All, Limit: s.limit(r),
+		Epoch: c.epoch, After: min(c.asked(r, 0), head), UpTo: head,
+		Sender: r.Sender, Newest: r.Newest && !r.All, Limit: limit,
 		All: r.All, Bytes: pageBytes, Remove: s.cfg.Remove == RemoveOnPull,
 	}
-	switch {
-	case r.Epoch != 0 && r.Epoch != c.epoch:
-		read.After = min(read.After, c.base)
-	case read.Newest && r.Before > 0:
+	if read.Newest && r.Before > 0 && (r.Epoch == 0 || r.Epoch == c.epoch) {
 		read.UpTo = min(head, r.Before-1)
 	}
 	if r.All {
 		read.Bytes = s.cfg.MaxResponse
 	}
-	read.After = min(max(read.After, c.oldest()-1), read.UpTo) // nothing is stored below
+	read.After = min(max(read.After, c.oldest()-1, ackedTo), read.UpTo) // nothing is stored below
+	if !read.Remove {
+		read.Limit += within(acked, read.After, read.UpTo)
+	}
 
 	var part InboxPart
 	if read.After < read.UpTo || read.Sender != "" { // per friend, the store is asked per friend: that is what this design costs
@@ -38,6 +41,17 @@ func (s *Service) inboxPage(ctx context.Context, c *conversation, r *wire.PageRe
 		s.stats.logReads.Add(1)
 		c.storedFrom(part.First, head)
 	}
+	edge := part.edge(read.Newest)
+	part.Entries = slices.DeleteFunc(part.Entries, func(e Entry) bool { _, known := acked[e.Seq]; return known })
+	if n := len(part.Entries); n > limit && !read.All && !read.Remove {
+		part.More = true
+		if read.Newest {
+			part.Entries = part.Entries[n-limit:]
+		} else {
+			part.Entries = part.Entries[:limit]
+		}
+		edge = part.edge(read.Newest)
+	}
 	p := &page{frame: wire.Page{
 		Ref: r.Ref, Conversation: c.name, Epoch: c.epoch, Sender: r.Sender,
 		After: read.After, UpTo: read.UpTo, More: part.More, Head: max(head, c.room.Head()),
@@ -47,10 +61,10 @@ func (s *Service) inboxPage(ctx context.Context, c *conversation, r *wire.PageRe
 		p.records = append(p.records, e.Record)
 	}
 	switch {
-	case part.More && read.Newest:
-		p.frame.After = p.seqs[0] - 1
-	case part.More:
-		p.frame.UpTo = p.seqs[len(p.seqs)-1]
+	case edge > 0 && read.Newest:
+		p.frame.After = edge - 1
+	case edge > 0:
+		p.frame.UpTo = edge
 	}
 	if r.Sender == "" && !read.Newest {
 		p.frame.More = p.frame.UpTo < p.frame.Head
@@ -59,6 +73,28 @@ func (s *Service) inboxPage(ctx context.Context, c *conversation, r *wire.PageRe
 	s.stats.pages.Add(1)
 	s.stats.paged.Add(uint64(len(p.seqs)))
 	return p, nil
+}
+
+// edge is the last seq that a part covers where it holds others beyond, the first
+// one when the newest were asked for; else 0.
+func (p *InboxPart) edge(newest bool) uint64 {
+	switch {
+	case !p.More:
+		return 0
+	case newest:
+		return p.Entries[0].Seq
+	}
+	return p.Entries[len(p.Entries)-1].Seq
+}
+
+// within counts the seqs in (after, upTo].
+func within(seqs map[uint64]struct{}, after, upTo uint64) (n int) {
+	for seq := range seqs {
+		if seq > after && seq <= upTo {
+			n++
+		}
+	}
+	return n
 }
 
 // maxGone bounds what one page tells of an inbox's holes; the window opens a

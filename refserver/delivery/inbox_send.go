@@ -117,7 +117,8 @@ func (p *pending) stored(a *Append, offline bool) {
 	})
 }
 
-// maxMissed bounds missedSends.
+// maxMissed bounds missedSends; beyond it, as after a crash, a resend is answered
+// as a duplicate (doc.go: the price).
 const maxMissed = 65536
 
 // missedSends are fleeting sends that missed their receiver, or may have got a

@@ -58,15 +58,15 @@ type place struct {
 // rows are read after the head was noted, and after enter, unless nil, has taken
 // a connection there: so a message is found among the rows or lies beyond the head.
 func (s *Service) places(ctx context.Context, user string, enter func(*place) bool) ([]place, error) {
-	groups, err := s.store.Login(ctx, user)
+	login, err := s.store.Login(ctx, user)
 	if err != nil {
 		return nil, err
 	}
-	places := make([]place, 0, len(groups)+1)
-	convs := make([]*conversation, 0, len(groups))
-	known := groups[:0]
-	for _, g := range groups {
-		c, err := s.open(ctx, g.Conversation)
+	places := make([]place, 0, len(login.Groups)+1)
+	convs := make([]*conversation, 0, len(login.Groups))
+	known := login.Groups[:0]
+	for _, g := range login.Groups {
+		c, err := s.openIn(ctx, g.Conversation, login.Epoch)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (s *Service) places(ctx context.Context, user string, enter func(*place) bo
 		}
 		places, convs, known = append(places, p), append(convs, c), append(known, g)
 	}
-	inbox, err := s.open(ctx, wire.Inbox(user))
+	inbox, err := s.openIn(ctx, wire.Inbox(user), login.Epoch)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +92,24 @@ func (s *Service) places(ctx context.Context, user string, enter func(*place) bo
 		}
 	}
 	return append(places, place{c: inbox, cursor: s.cursorOf(inbox, user, 0), head: inbox.room.Head()}), nil
+}
+
+// openIn is open for a request that has read something else in an epoch, and
+// fails when that is over.
+func (s *Service) openIn(ctx context.Context, name string, epoch uint64) (*conversation, error) {
+	c, err := s.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if c.epoch != epoch {
+		return nil, restarted()
+	}
+	return c, nil
+}
+
+// restarted is the fault of a request in whose middle an epoch began.
+func restarted() *wire.Fault {
+	return wire.Faultf(wire.CodeUnavailable, "the store has just restarted; ask again")
 }
 
 // maxResumes bounds a hello.
@@ -142,7 +160,7 @@ func (ss *Session) join(c *conversation, cursor uint64, resume *wire.Resume) *wi
 	}
 	cursor = ss.s.cursorOf(c, ss.user, cursor)
 	if resume != nil {
-		if w := c.resumeAt(resume.Epoch, resume.Cursor); w > cursor {
+		if w := c.worth(resume.Epoch, resume.Cursor, cursor); w > cursor {
 			cursor = w
 			ss.s.acks.add(c, ss.user, w, nil)
 		}
@@ -186,7 +204,7 @@ func (s *Service) Hello(ctx context.Context, user string, h *wire.Hello) (*wire.
 	for _, p := range places {
 		c, cursor := p.c, p.cursor
 		if r := resume[c.name]; r != nil {
-			if w := c.resumeAt(r.Epoch, r.Cursor); w > cursor {
+			if w := c.worth(r.Epoch, r.Cursor, cursor); w > cursor {
 				cursor = w
 				s.acks.add(c, user, w, nil)
 			}
@@ -223,6 +241,9 @@ func (s *Service) Counts(ctx context.Context, user string, r *wire.CountsRequest
 	log, err := s.store.Open(ctx, wire.Inbox(user)) // rows may have gone one by one: only the store knows
 	if err != nil {
 		return nil, err
+	}
+	if log.Epoch != places[len(places)-1].c.epoch {
+		return nil, restarted()
 	}
 	counts.Epoch = log.Epoch
 	counts.Counts = append(counts.Counts, &wire.Count{

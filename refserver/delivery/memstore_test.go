@@ -36,6 +36,7 @@ type memConv struct {
 	head    uint64
 	epoch   uint64
 	base    uint64
+	former  uint64
 	members map[string]uint64
 	sent    map[string]uint64
 	bare    map[uint64]bool // seqs that left no row
@@ -143,9 +144,9 @@ func (m *memStore) Open(_ context.Context, name string) (Log, error) {
 	}
 	c := m.conv(name)
 	if c.epoch != m.epoch {
-		c.epoch, c.base = m.epoch, c.head
+		c.epoch, c.base, c.former = m.epoch, c.head, c.epoch
 	}
-	l := Log{Epoch: m.epoch, Base: c.base, Head: c.head, First: c.head + 1, Size: uint64(len(c.entries))}
+	l := Log{Epoch: m.epoch, Base: c.base, Former: c.former, Head: c.head, First: c.head + 1, Size: uint64(len(c.entries))}
 	if len(c.entries) > 0 {
 		l.First = c.entries[0].Seq
 	}
@@ -169,17 +170,18 @@ func (m *memStore) Read(_ context.Context, name string, epoch, after uint64, lim
 	return out, nil
 }
 
-func (m *memStore) Login(_ context.Context, user string) (out []Membership, err error) {
+func (m *memStore) Login(_ context.Context, user string) (out Login, err error) {
 	if m.afterLogin != nil {
 		defer func() { m.afterLogin() }()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.enter("login", m.epoch); err != nil {
-		return nil, err
+		return Login{}, err
 	}
+	out.Epoch = m.epoch
 	for _, g := range m.groups[user] {
-		out = append(out, Membership{Conversation: g, Cursor: m.logs[g].members[user], Epoch: m.epoch})
+		out.Groups = append(out.Groups, Membership{Conversation: g, Cursor: m.logs[g].members[user]})
 	}
 	return out, nil
 }

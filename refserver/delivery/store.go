@@ -49,11 +49,12 @@ type Sink interface {
 
 // Log is the state of one conversation's log.
 type Log struct {
-	Epoch uint64
-	Base  uint64 // head when the epoch began
-	Head  uint64 // seq of the newest message, 0 when there never was one
-	First uint64 // seq of the oldest message still stored, Head+1 when none is
-	Size  uint64 // messages stored (XLEN)
+	Epoch  uint64
+	Base   uint64 // head when the epoch began here: what was stored up to it was stored by the end of Former
+	Former uint64 // the epoch that the conversation was in before this one, 0 when it was in none
+	Head   uint64 // seq of the newest message, 0 when there never was one
+	First  uint64 // seq of the oldest message still stored, Head+1 when none is
+	Size   uint64 // messages stored (XLEN)
 }
 
 // Entry is one stored message.
@@ -62,11 +63,16 @@ type Entry struct {
 	Record []byte
 }
 
+// Login is what a user's login reads.
+type Login struct {
+	Epoch  uint64 // the present one, to which all cursors belong
+	Groups []Membership
+}
+
 // Membership is one group of a user, with the user's cursor in it.
 type Membership struct {
 	Conversation string
 	Cursor       uint64
-	Epoch        uint64 // that Cursor belongs to
 }
 
 // Move is one member's cursor on its way to UpTo.
@@ -120,16 +126,18 @@ type Store interface {
 	Append(a *Append) error
 
 	// Open reads a conversation's state, and marks its base in a new epoch.
-	// A group without members is no_such_group.
+	// Everything up to the head is stored, rows of members included. A group
+	// without members is no_such_group.
 	Open(ctx context.Context, conversation string) (Log, error)
 
 	// Read returns up to limit entries with seq > after, oldest first; with
 	// epoch other than the store's it fails with unavailable.
 	Read(ctx context.Context, conversation string, epoch, after uint64, limit int) ([]Entry, error)
 
-	// Login returns the groups of a user with its cursors; no_such_user when
-	// the user was never created.
-	Login(ctx context.Context, user string) ([]Membership, error)
+	// Login returns the groups of a user with its cursors, always in the store's
+	// present epoch, also where there is no group; no_such_user when the user was
+	// never created.
+	Login(ctx context.Context, user string) (Login, error)
 
 	// Cursor returns one member's cursor; not_member when it isn't one.
 	Cursor(ctx context.Context, group, user string) (uint64, error)

@@ -194,11 +194,7 @@ func (s *Service) sync(ctx context.Context, user string, from []syncFrom, r *wir
 	left, bytes := s.limit(&wire.PageRequest{Limit: r.Limit}), 0
 	for i := range from {
 		f := &from[i]
-		after := f.after
-		if f.epoch != f.conv.epoch {
-			after = min(after, f.conv.base)
-		}
-		if after >= f.conv.room.Head() {
+		if f.conv.worth(f.epoch, f.after, f.cursor) >= f.conv.room.Head() {
 			continue
 		}
 		if left <= 0 || bytes >= pageBytes {

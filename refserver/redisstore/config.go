@@ -32,7 +32,8 @@ type Config struct {
 
 	// DedupFor is how long a resend finds the first send's answer: at least
 	// this long, at most twice. 0 = without limit: one entry per message stays
-	// in Redis for ever. At least one second otherwise.
+	// in Redis for ever. At least one second otherwise. It names the buckets, so it
+	// belongs to a namespace for its whole life; Start refuses another one.
 	DedupFor time.Duration
 
 	// DedupOff stores every attempt of a send as a message of its own, the
@@ -41,7 +42,7 @@ type Config struct {
 
 	// SenderIndex keeps an index (receiver, sender) of inboxes, which pulls and
 	// counts per sender need. It belongs to a namespace from its beginning:
-	// messages that were stored without it are not in it.
+	// messages that were stored without it are not in it. Start refuses a change.
 	SenderIndex bool
 
 	// FriendsOnly lets only friends send direct messages.

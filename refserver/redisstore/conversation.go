@@ -49,14 +49,16 @@ func (s *Store) Open(ctx context.Context, conversation string) (delivery.Log, er
 	}
 	v, err := cmd.Int64Slice()
 	switch {
-	case err != nil || len(v) != 0 && len(v) != 4:
+	case err != nil || len(v) != 0 && len(v) != 5:
 		return delivery.Log{}, s.unexpected(cmd)
 	case len(v) == 0 && kind == wire.KindInbox:
 		return delivery.Log{}, noSuchUser(conversation)
 	case len(v) == 0:
 		return delivery.Log{}, noSuchGroup(conversation)
 	}
-	return delivery.Log{Epoch: epoch, Base: uint64(v[0]), Head: uint64(v[1]), First: uint64(v[2]), Size: uint64(v[3])}, nil
+	return delivery.Log{
+		Epoch: epoch, Base: uint64(v[0]), Former: uint64(v[1]), Head: uint64(v[2]), First: uint64(v[3]), Size: uint64(v[4]),
+	}, nil
 }
 
 // Read implements delivery.Store.
@@ -202,26 +204,22 @@ func (s *Store) Trim(ctx context.Context, group string, epoch uint64, retention 
 
 // Login implements delivery.Store: one round trip for the groups' names, one
 // for all cursors.
-func (s *Store) Login(ctx context.Context, user string) ([]delivery.Membership, error) {
+func (s *Store) Login(ctx context.Context, user string) (delivery.Login, error) {
 	if err := wire.CheckID("user", user); err != nil {
-		return nil, err
+		return delivery.Login{}, err
 	}
-	cmds, err := s.do(ctx, cmdLogin, 0, func(*scriptSet) []redis.Cmder {
-		return []redis.Cmder{
-			redis.NewIntCmd(ctx, "exists", s.keys.user(user)),
-			redis.NewStringSliceCmd(ctx, "smembers", s.keys.groups(user)),
-		}
-	})
+	cmd, epoch, err := s.run(ctx, cmdLogin, 0, scriptLogin, []string{s.keys.user(user), s.keys.groups(user)})
 	if err != nil {
-		return nil, err
+		return delivery.Login{}, err
 	}
-	if cmds[0].(*redis.IntCmd).Val() == 0 {
-		return nil, noSuchUser(wire.Inbox(user))
+	if word, ok := cmd.Val().(string); ok && wire.Code(word) == wire.CodeNoSuchUser {
+		return delivery.Login{}, noSuchUser(wire.Inbox(user))
 	}
-	groups := cmds[1].(*redis.StringSliceCmd).Val()
-	var epoch uint64
-	cmds, err = s.do(ctx, cmdLogin, 0, func(set *scriptSet) []redis.Cmder {
-		epoch = set.epoch
+	groups, err := cmd.StringSlice()
+	if err != nil {
+		return delivery.Login{}, s.unexpected(cmd)
+	}
+	cmds, err := s.do(ctx, cmdLogin, epoch, func(set *scriptSet) []redis.Cmder {
 		cmds := make([]redis.Cmder, len(groups))
 		for i, group := range groups {
 			cmds[i] = evalSHA(ctx, set, scriptCursor, s.cursorKeys(group), user)
@@ -229,17 +227,17 @@ func (s *Store) Login(ctx context.Context, user string) ([]delivery.Membership, 
 		return cmds
 	})
 	if err != nil {
-		return nil, err
+		return delivery.Login{}, err
 	}
-	memberships := make([]delivery.Membership, 0, len(groups))
+	login := delivery.Login{Epoch: epoch, Groups: make([]delivery.Membership, 0, len(groups))}
 	for i, c := range cmds {
 		cursor, err := c.(*redis.Cmd).Int64()
 		if err != nil {
-			return nil, s.unexpected(c.(*redis.Cmd))
+			return delivery.Login{}, s.unexpected(c.(*redis.Cmd))
 		}
 		if cursor >= 0 { // the list may name a group too many
-			memberships = append(memberships, delivery.Membership{Conversation: groups[i], Cursor: uint64(cursor), Epoch: epoch})
+			login.Groups = append(login.Groups, delivery.Membership{Conversation: groups[i], Cursor: uint64(cursor)})
 		}
 	}
-	return memberships, nil
+	return login, nil
 }

@@ -51,17 +51,67 @@ func (c *Config) design() string {
 	return string(c.Group)
 }
 
-// checkNamespace notes the design in a namespace that has none yet, and refuses
-// one of another design.
+// note is what a namespace says of itself in its epoch key.
+type note struct{ field, value string }
+
+// notes are the settings that what is stored depends on. Without idempotent
+// sends no bucket is looked up or written, so the dedup time says nothing.
+//
+// Not noted, since servers may differ in them and change them: what rows are
+// stored for and when they go (a row means the same whoever wrote it), the kind
+// of time cursor, whether only friends may send, and DedupOff: what was sent
+// while it was on is just not known to later resends.
+func (c *Config) notes() []note {
+	n := []note{{"design", c.design()}, {"senders", onOff(c.SenderIndex)}}
+	if !c.DedupOff {
+		n = append(n, note{"dedup", c.DedupFor.String()})
+	}
+	return n
+}
+
+// checkNamespace notes the settings in a namespace that has none yet, or none of
+// that kind (one from before it was noted takes the first that comes), and
+// refuses one that was stored with others.
 func (s *Store) checkNamespace(ctx context.Context, c *redis.Client) error {
-	s.counters.issued(cmdEpoch, 1)
-	if err := c.HSetNX(ctx, s.keys.epoch, "design", s.cfg.design()).Err(); err != nil {
-		return err
+	notes := s.cfg.notes()
+	fields := make([]string, len(notes))
+	for i, n := range notes {
+		fields[i] = n.field
 	}
-	s.counters.issued(cmdEpoch, 1)
-	design, err := c.HGet(ctx, s.keys.epoch, "design").Result()
-	if err == nil && design != s.cfg.design() {
-		err = &unfitError{fmt.Sprintf("namespace %s holds groups of the design %q, not %q; want that one, or another namespace", s.cfg.Namespace, design, s.cfg.design())}
+	for { // twice at most, since no note ever goes: another server may note at the same moment
+		s.counters.issued(cmdEpoch, 1)
+		noted, err := c.HMGet(ctx, s.keys.epoch, fields...).Result()
+		if err != nil {
+			return err
+		}
+		var missing []note
+		for i, n := range notes {
+			switch was, ok := noted[i].(string); {
+			case !ok:
+				missing = append(missing, n)
+			case was != n.value:
+				return &unfitError{s.cfg.misfit(n, was)}
+			}
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		for _, n := range missing {
+			s.counters.issued(cmdEpoch, 1)
+			if err := c.HSetNX(ctx, s.keys.epoch, n.field, n.value).Err(); err != nil {
+				return err
+			}
+		}
 	}
-	return err
+}
+
+// misfit says why a namespace is refused, and what would be right.
+func (c *Config) misfit(n note, was string) string {
+	switch n.field {
+	case "senders":
+		return fmt.Sprintf("namespace %s was begun with the sender index %s, so with it %s its index and its inboxes would differ; want it %s, or another namespace", c.Namespace, was, n.value, was)
+	case "dedup":
+		return fmt.Sprintf("namespace %s remembers sends by the dedup time %s, with %s their resends would be stored again; want %s, or another namespace", c.Namespace, was, n.value, was)
+	}
+	return fmt.Sprintf("namespace %s holds groups of the design %q, not %q; want that one, or another namespace", c.Namespace, was, n.value)
 }

@@ -38,7 +38,9 @@
 // seqs, so this alone makes a row be written once, however often and by whom it is
 // tried, and also when it was pulled in between. What a killed server leaves
 // half-way is still noted at the group; whoever opens the group, or sends to it,
-// finishes it first (recover.go).
+// finishes it first (recover.go). Opening also finishes what is on its way in the
+// same process: the head that it returns has all its rows. A send that was
+// finished so while its own first answer was lost is answered as a duplicate.
 //
 // A body of the design ids goes with its last id. Ids and bodies lie in different
 // slots, so the ids left are counted, and a count is brought down after the id has
@@ -62,6 +64,18 @@
 // A new epoch's number is at least the clock in milliseconds, so it isn't given
 // out twice even when its own note is lost. Answers of the old epoch may reach
 // the sink after EpochChanged; they carry their epoch.
+//
+// The first script of an epoch that touches a conversation notes three things in
+// its meta: the epoch, its base (the head that it found), and former, the epoch
+// that was noted before. What a client holds of former is worth min(its
+// watermark, base). Of an older epoch base says nothing: former may have begun
+// further back, and filled the seqs up to base with other messages. So what such
+// a client holds, or one of an epoch that was never noted here, counts for
+// nothing, and it goes on from its stored cursor, which was lost and kept along
+// with the messages that it is about. An epoch in which nothing touched the
+// conversation isn't noted, nor is one whose note was lost with the tail: nothing
+// that was stored in it is left, so base is right for the one before it. A login
+// is a script as well, so that it is never answered in an epoch that is over.
 //
 // The limits: FLUSHALL, or PurgeNamespace, under a running server loses the
 // data of a process that lives on, so its servers have to be restarted; and a
@@ -118,7 +132,9 @@
 //     waiting, sorted sets that small still being listpacks of ids).
 //
 // The clocks of servers on one Redis have to agree within a fraction of
-// DedupFor, since they name the buckets.
+// DedupFor, since they name the buckets. So DedupFor is noted in a namespace, as
+// are its design and the sender index, and another one is refused (design.go says
+// what may change between restarts).
 //
 // The room may touch Redis and the clock it is given. It must not know
 // connections of clients, or what a design does with messages.

@@ -119,7 +119,7 @@ func TestScriptFlush(t *testing.T) {
 		func() { f.move(g, "bob", 2) },
 		func() { f.seqs(g) },
 		func() {
-			if got, err := f.Login(f.ctx, "bob"); err != nil || len(got) != 1 || got[0].Cursor != 2 {
+			if got, err := f.Login(f.ctx, "bob"); err != nil || len(got.Groups) != 1 || got.Groups[0].Cursor != 2 {
 				t.Fatalf("%v, %v", got, err)
 			}
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -39,6 +40,7 @@ type fanGroup struct {
 
 	counting   sync.RWMutex // read-held while ids are removed and counted off, held while they are counted anew
 	generation uint64       // guarded by counting: of the counts of ids
+	miscounted atomic.Bool  // ids went that may not be counted off: count anew
 }
 
 // fans finds groups by name.

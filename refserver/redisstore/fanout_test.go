@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"ackmark/refserver/delivery"
 	"ackmark/refserver/redisstore/redistest"
@@ -66,7 +68,7 @@ func (f *fixture) wantBodies(group string, want map[string]string) {
 	}
 	refs, err := f.client.HGetAll(f.ctx, f.keys.refs(group)).Result()
 	f.must(err)
-	delete(refs, "@")
+	delete(refs, "@") // a '+' would be a count that never ended
 	if f.cfg.Group != delivery.GroupIDs {
 		want = map[string]string{}
 	}
@@ -272,6 +274,13 @@ func TestDesignOfANamespace(t *testing.T) {
 		{"seqs as times", Config{}, Config{Cursor: delivery.CursorTimeFrom}, true},
 		{"times read otherwise", Config{Cursor: delivery.CursorTimeAfter}, Config{Cursor: delivery.CursorTimeFrom}, false},
 		{"rows for fewer", Config{Group: delivery.GroupIDs}, Config{Group: delivery.GroupIDs, StoreFor: delivery.StoreForOffline}, false},
+		{"no sender index any more", Config{SenderIndex: true}, Config{}, true},
+		{"a sender index from now on", Config{}, Config{SenderIndex: true}, true},
+		{"another dedup time", Config{DedupFor: 10 * time.Minute}, Config{DedupFor: 9 * time.Minute}, true},
+		{"a limit of the dedup time", Config{}, Config{DedupFor: time.Minute}, true},
+		{"no dedup", Config{DedupFor: time.Minute}, Config{DedupOff: true}, false},
+		{"dedup at last", Config{DedupOff: true}, Config{DedupFor: time.Minute}, false},
+		{"the same", Config{SenderIndex: true, DedupFor: time.Minute}, Config{SenderIndex: true, DedupFor: time.Minute}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := redistest.Start(t).URL()
@@ -292,4 +301,30 @@ func TestDesignOfANamespace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A namespace from before its settings were noted opens, and takes those that it
+// is opened with; a server that is refused notes nothing.
+func TestNamespaceWithoutNotes(t *testing.T) {
+	r := redistest.Start(t)
+	ctx, cfg := t.Context(), Config{URL: r.URL(), SenderIndex: true, DedupFor: time.Minute}
+	if err := r.Client().HSet(ctx, "am:epoch", "design", "cursor").Err(); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(cfg Config, want string) {
+		t.Helper()
+		s, err := New(cfg, quiet())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(ctx, &recorder{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("start: %v, want %q", err, want)
+		}
+	}
+	refused(Config{URL: r.URL(), Group: delivery.GroupIDs}, `holds groups of the design "cursor"`)
+	startStore(t, cfg)
+	cfg.DedupFor = time.Hour
+	refused(cfg, "want 1m0s, or another namespace")
+	cfg.SenderIndex, cfg.DedupFor = false, time.Minute
+	refused(cfg, "want it on, or another namespace")
 }

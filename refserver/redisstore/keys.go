@@ -23,8 +23,8 @@ import (
 //	NS:{u:ID}:pending  zset     group design ids: score 0, member = 'g:ID SEQ'
 //	NS:{u:ID}:fanned   hash     copies, ids: group → 'EPOCH SEQ' of the last row that was written, though it may be gone
 //	NS:{g:ID}:storing  hash     copies, ids: seq → 'EPOCH' of a message whose rows aren't all there; copies 'EPOCH RECORD'
-//	NS:{g:ID}:refs     hash     ids: seq → ids left, so that the body goes with the last one; '@' → generation of the counts
-//	NS:{…}:meta        hash     epoch, base; copies, ids: seq of a group
+//	NS:{g:ID}:refs     hash     ids: seq → ids left, so that the body goes with the last one; '@' → generation of the counts; '+' while they are taken anew
+//	NS:{…}:meta        hash     epoch, base, former (see doc.go); copies, ids: seq of a group
 //	NS:{…}:sent:BUCKET hash     idempotent sends of one time bucket
 //	NS:epoch           hash     run_id, epoch, design
 //	NS:presence        zset     copies, ids for who is offline: member = user, score = until when it is online, Unix ms

@@ -20,6 +20,7 @@ type model struct {
 	head    uint64
 	first   uint64
 	base    uint64
+	former  uint64
 	sent    map[string]uint64 // "SENDER ID" → seq
 	cursors map[string]uint64
 }
@@ -88,7 +89,7 @@ func TestModel(t *testing.T) {
 				if f.Epoch() <= old {
 					rt.Fatalf("epoch %d after %d", f.Epoch(), old)
 				}
-				m.base = m.head
+				m.base, m.former = m.head, old
 			},
 			"": func(rt *rapid.T) { m.check(rt, f) },
 		})
@@ -158,7 +159,7 @@ func (m *model) trim(rt *rapid.T, f *fixture, retention int) {
 func (m *model) check(rt *rapid.T, f *fixture) {
 	l, err := f.Open(f.ctx, m.name)
 	must(rt, err)
-	want := delivery.Log{Epoch: f.Epoch(), Base: m.base, Head: m.head, First: m.first, Size: m.head - m.first + 1}
+	want := delivery.Log{Epoch: f.Epoch(), Base: m.base, Former: m.former, Head: m.head, First: m.first, Size: m.head - m.first + 1}
 	if l != want {
 		rt.Fatalf("log %+v, want %+v", l, want)
 	}

@@ -14,7 +14,7 @@ import (
 	"ackmark/refserver/wire"
 )
 
-// recovered makes sure that nothing of a group is left half-way in an epoch.
+// recovered makes sure that nothing of a group is left half-way from before an epoch.
 func (s *Store) recovered(ctx context.Context, group string, epoch uint64) error {
 	g := s.fans.of(group)
 	g.storing.Lock()
@@ -64,6 +64,7 @@ func (s *Store) recover(ctx context.Context, g *fanGroup, group string, epoch ui
 		}
 	}
 	g.epoch = epoch
+	g.miscounted.Store(false)
 	return nil
 }
 
@@ -177,16 +178,18 @@ const (
 )
 
 // recount notes how many ids the bodies named in counts have left, and ends
-// what was half-way. Of copies nothing is counted.
+// what was half-way. Of copies nothing is counted. A server that has begun to
+// count after us, and so sees all that we have, is left to it.
 func (s *Store) recount(ctx context.Context, g *fanGroup, group string, epoch uint64, counts map[uint64]int, members []string) error {
 	if s.cfg.Group == delivery.GroupIDs {
 		if err := s.countIDs(ctx, group, epoch, counts, members); err != nil {
 			return err
 		}
 	}
-	first := true
+	first, left := true, len(counts)
 	for part := range slices.Chunk(slices.Sorted(maps.Keys(counts)), countsAtOnce) {
-		args := []any{g.generation, flag(first)}
+		left -= len(part)
+		args := []any{g.generation, flag(first), flag(left == 0)}
 		for _, seq := range part {
 			args = append(args, seq, counts[seq])
 		}
@@ -204,10 +207,10 @@ func (s *Store) recount(ctx context.Context, g *fanGroup, group string, epoch ui
 		if first && s.cfg.Group == delivery.GroupIDs {
 			want++
 		}
-		if in != want {
-			return wire.Faultf(wire.CodeUnavailable, "%s is being recovered by another server; try again", group)
-		}
 		g.generation, first = in, false
+		if in != want {
+			return nil
+		}
 		s.counters.bodiesFreed.Add(freed)
 	}
 	return nil

@@ -198,7 +198,7 @@ func TestCountsAreRightAgain(t *testing.T) {
 	}
 	// What another server still counts off in the old generation is not counted twice.
 	gone := killed.fans.of(group)
-	killed.release(killed.ctx, gone, group, killed.Epoch(), map[uint64]int{2: 1, 3: 1})
+	killed.release(killed.ctx, gone, group, killed.Epoch(), 1, map[uint64]int{2: 1, 3: 1})
 	f.wantBodies(group, map[string]string{"2": "1", "3": "2"})
 	// A send of that server learns the new generation, and is counted.
 	if seq := killed.sent(group, "a", "later"); seq != 4 {
@@ -265,11 +265,7 @@ func TestStoreAwayDuringFanOut(t *testing.T) {
 			f.open(name)
 			for i, how := range slices.Sorted(maps.Keys(after)) {
 				a := f.halfWay(name, users[0], how, users[1:2+i%2]) // its sender was told that it isn't stored
-				if how != "open" {                                  // this process has recovered the group already
-					after[how](f, name, a)
-				} else {
-					after["resend"](f, name, a)
-				}
+				after[how](f, name, a)                              // though this process has recovered the group already
 			}
 			f.settled()
 			all := []uint64{1, 2, 3, 4}

@@ -10,24 +10,32 @@ import (
 	"ackmark/refserver/wire"
 )
 
-// openRows reads the state of a group whose members have rows of their own, once
-// nothing of it is left half-way.
+// openRows reads the state of a group whose members have rows of their own. Up
+// to the head that it returns every row is there: what has its seq and not yet
+// its rows, left half-way by whomever or on its way in this process, is finished
+// first. Else a page up to the head would cover rows that are about to be
+// written, and its ack would remove them unseen.
 func (s *Store) openRows(ctx context.Context, group string) (delivery.Log, error) {
-	cmd, epoch, err := s.run(ctx, cmdOpen, 0, scriptOpenRows, []string{s.keys.meta(group), s.keys.members(group)})
+	g := s.fans.of(group)
+	g.storing.Lock()
+	defer g.storing.Unlock()
+	cmd, epoch, err := s.run(ctx, cmdOpen, 0, scriptOpenRows, []string{s.keys.meta(group), s.keys.members(group), s.keys.storing(group)})
 	if err != nil {
 		return delivery.Log{}, err
 	}
 	v, err := cmd.Int64Slice()
 	switch {
-	case err != nil || len(v) != 0 && len(v) != 2:
+	case err != nil || len(v) != 0 && len(v) != 4:
 		return delivery.Log{}, s.unexpected(cmd)
 	case len(v) == 0:
 		return delivery.Log{}, noSuchGroup(group)
 	}
-	if err := s.recovered(ctx, group, epoch); err != nil {
-		return delivery.Log{}, err
+	if g.epoch != epoch || v[3] > 0 || g.miscounted.Load() {
+		if err := s.recover(ctx, g, group, epoch); err != nil {
+			return delivery.Log{}, err
+		}
 	}
-	return delivery.Log{Epoch: epoch, Base: uint64(v[0]), Head: uint64(v[1])}, nil
+	return delivery.Log{Epoch: epoch, Base: uint64(v[0]), Former: uint64(v[1]), Head: uint64(v[2])}, nil
 }
 
 // Rows implements delivery.RowStore.

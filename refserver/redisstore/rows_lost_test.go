@@ -65,7 +65,7 @@ func TestLostAnswersOfRemovals(t *testing.T) {
 			if !strings.Contains(err.Error(), "lost") {
 				t.Errorf("%v doesn't say what may be lost", err)
 			}
-			f.must(f.Ping(f.ctx)) // on a new connection, whose greeting isn't what is to be lost
+			f.must(f.RemoveRows(f.ctx, name, f.Epoch(), []delivery.Move{{User: "nobody", UpTo: 1}})) // on a new connection, whose greeting is not what is to be lost
 			p.loseLater(0, 0)
 			f.must(f.RemoveRows(f.ctx, name, f.Epoch(), []delivery.Move{{User: "c", UpTo: 1}}))
 			f.wantRows(name, map[string][]uint64{"b": {3, 4}, "c": {2, 3, 4}})

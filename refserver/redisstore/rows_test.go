@@ -207,8 +207,8 @@ func TestRemoveOnAck(t *testing.T) {
 		if got := after.RoundTrips - before.RoundTrips; got != trips {
 			t.Errorf("%d round trips, want %d", got, trips)
 		}
-		if remove, rel := after.Commands["remove"]-before.Commands["remove"], after.Commands["release"]-before.Commands["release"]; remove != 2 || rel != release {
-			t.Errorf("%d commands to remove and %d to count off, want 2 and %d", remove, rel, release)
+		if remove, rel := after.Commands["remove"]-before.Commands["remove"], after.Commands["release"]-before.Commands["release"]; remove != 2+release || rel != release {
+			t.Errorf("%d commands to remove and %d to count off, want %d, with the generation read, and %d", remove, rel, 2+release, release)
 		}
 		ack(delivery.Move{User: "b", UpTo: 3}) // again
 		ack(delivery.Move{User: "c", UpTo: 99}, delivery.Move{User: "nobody", UpTo: 5})

@@ -20,6 +20,7 @@ const (
 	scriptAppendGroup script = iota
 	scriptAppendInbox
 	scriptOpen
+	scriptLogin
 	scriptRead
 	scriptCursor
 	scriptMove
@@ -44,7 +45,7 @@ const (
 
 // scriptNames are the files below scripts/.
 var scriptNames = [scriptCount]string{
-	scriptAppendGroup: "append_group", scriptAppendInbox: "append_inbox", scriptOpen: "open", scriptRead: "read",
+	scriptAppendGroup: "append_group", scriptAppendInbox: "append_inbox", scriptOpen: "open", scriptLogin: "login", scriptRead: "read",
 	scriptCursor: "cursor", scriptMove: "move", scriptRemove: "remove",
 	scriptReadInbox: "read_inbox", scriptCountSenders: "count_senders", scriptTrim: "trim", scriptAddMembers: "add_members",
 	scriptAddRow: "add_row", scriptFinish: "finish", scriptRelease: "release", scriptUnfinished: "unfinished", scriptRecount: "recount",

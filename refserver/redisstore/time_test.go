@@ -70,8 +70,8 @@ func TestTiesOfATimeCursor(t *testing.T) {
 			}
 			login, err := f.Login(f.ctx, "b")
 			f.must(err)
-			if login[0].Cursor != want {
-				t.Errorf("acked %d: login goes on after %d, want %d", c.acked, login[0].Cursor, want)
+			if login.Groups[0].Cursor != want {
+				t.Errorf("acked %d: login goes on after %d, want %d", c.acked, login.Groups[0].Cursor, want)
 			}
 		}
 		f.move(group, "b", 2) // never back

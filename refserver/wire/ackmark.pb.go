@@ -295,8 +295,10 @@ func (x *Hello) GetClosed() bool {
 	return false
 }
 
-// Resume says what a client holds of a conversation: everything up to cursor.
-// It counts as an ack.
+// Resume says what a client holds of a conversation: everything up to cursor, a
+// seq of epoch. It counts as an ack: in the present epoch as it stands, from the
+// conversation's epoch before that as far as base, and from any other one not at
+// all, since an epoch between may have begun further back.
 type Resume struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Conversation  string                 `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
@@ -441,9 +443,9 @@ type Conversation struct {
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`                  // of the open or close that asked
 	Conversation  string                 `protobuf:"bytes,2,opt,name=conversation,proto3" json:"conversation,omitempty"` // "g:ID" a group, "u:ID" a user's inbox
 	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	Cursor        uint64                 `protobuf:"varint,4,opt,name=cursor,proto3" json:"cursor,omitempty"` // last acked seq of this user
+	Cursor        uint64                 `protobuf:"varint,4,opt,name=cursor,proto3" json:"cursor,omitempty"` // last acked seq of this user, what hello resumed with included
 	Head          uint64                 `protobuf:"varint,5,opt,name=head,proto3" json:"head,omitempty"`     // seq of the newest message
-	Base          uint64                 `protobuf:"varint,6,opt,name=base,proto3" json:"base,omitempty"`     // head when the epoch began: a client from an older epoch falls back to min(its watermark, base)
+	Base          uint64                 `protobuf:"varint,6,opt,name=base,proto3" json:"base,omitempty"`     // head when the epoch began: a client from another epoch falls back to min(its watermark, base, cursor)
 	First         uint64                 `protobuf:"varint,7,opt,name=first,proto3" json:"first,omitempty"`   // seq of the oldest message still stored; head + 1 when none is
 	State         string                 `protobuf:"bytes,8,opt,name=state,proto3" json:"state,omitempty"`    // live, behind (pull to catch up), count-only (closed)
 	unknownFields protoimpl.UnknownFields
@@ -946,7 +948,7 @@ type PageRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           uint64                 `protobuf:"varint,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	Conversation  string                 `protobuf:"bytes,2,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`     // epoch of after; in another epoch than the server's the page starts after min(after, base); 0: the server's
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`     // epoch of after, 0: the server's; from the one before it the page starts after min(after, base), from any other one after min(after, cursor)
 	After         uint64                 `protobuf:"varint,4,opt,name=after,proto3" json:"after,omitempty"`     // last seq that the client has
 	Limit         uint32                 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`     // most messages in the page; 0 = the server's default
 	Ack           bool                   `protobuf:"varint,6,opt,name=ack,proto3" json:"ack,omitempty"`         // the request also acks everything up to after (next page is the ack)

@@ -2,12 +2,13 @@
 -- its message is still being stored. A call must not be repeated: counts may be
 -- too high, never too low.
 -- KEYS  1 refs   2 storing   3 log
--- ARGV  1 generation of the counts when the ids were removed   2… seq, ids, seq, ids, …
--- Answer: {generation that is in force, bodies freed}; with another generation
--- nothing is done, whoever began it counts anew
+-- ARGV  1 generation of the counts before the ids were removed   2… seq, ids, seq, ids, …
+-- Answer: {generation that is in force, bodies freed}; {-1, 0} when nothing is
+-- done: another generation began meanwhile, or counting is under way, which may
+-- or may not have seen these ids. The group has to be counted anew.
 local generation = redis.call('HGET', KEYS[1], '@') or '0'
-if generation ~= ARGV[1] then
-  return {tonumber(generation), 0}
+if generation ~= ARGV[1] or redis.call('HEXISTS', KEYS[1], '+') == 1 then
+  return {-1, 0}
 end
 local freed = 0
 for i = 2, #ARGV, 2 do
