@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -192,6 +193,30 @@ func TestHTTPPollsIntoANewEpoch(t *testing.T) {
 		w.asked()
 		later(time.Second)
 		w.expectAsked(`pull {"conversation":"g:a","epoch":2,"after":2}`)
+		v.close()
+	})
+}
+
+// What a poll was given is handed on, even when the session knows better by then:
+// where pulls remove, the server has it no more. Where the session stands doesn't
+// go back.
+func TestHTTPHandsOnWhateverAPollBrings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWebServer(t, "g:a")
+		v := w.visit(w.driver(), Hello{})
+		v.expect("welcome g:a 0-0")
+		s, _ := v.s.(*httpSession)
+		p := s.places["g:a"]
+		s.mu.Lock()
+		p.Epoch, p.pos = 2, 5
+		s.mu.Unlock()
+		for _, epoch := range []uint64{1, 2} {
+			s.news(p, &wire.Page{Conversation: "g:a", Epoch: epoch, UpTo: 4, Head: 4, Messages: []*wire.Deliver{{Seq: 4, Sender: "bo", ClientMsgId: "x"}}}, 0)
+			v.expect(fmt.Sprintf("0s g:a %d/4 bo x", epoch))
+			if p.Epoch != 2 || p.pos != 5 {
+				t.Errorf("stands at %d/%d", p.Epoch, p.pos)
+			}
+		}
 		v.close()
 	})
 }
