@@ -25,6 +25,12 @@ func Write(path string, r *Result) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	return WriteFile(path, b)
+}
+
+// WriteFile puts b where a reader finds either all of it or what was there
+// before, and says what would be right where it can't.
+func WriteFile(path string, b []byte) error {
 	if err := writeAtomic(path, b); err != nil {
 		return explainWrite(path, int64(len(b)), err)
 	}
@@ -87,9 +93,9 @@ func explainWrite(path string, size int64, err error) error {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		hint = "the directory isn't writable; choose another with --out"
 	default:
-		return fmt.Errorf("writing result %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	return &writeError{text: fmt.Sprintf("writing result %s: %s", path, hint), cause: err}
+	return &writeError{text: fmt.Sprintf("writing %s: %s", path, hint), cause: err}
 }
 
 type writeError struct {
@@ -122,47 +128,6 @@ func Read(path string) (*Result, error) {
 		return nil, fmt.Errorf("reading result %s: %w", path, err)
 	}
 	return r, nil
-}
-
-// Encode returns the JSON of a valid result, see Validate.
-func Encode(r *Result) ([]byte, error) {
-	c := r.normalized()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	b, err := json.MarshalIndent(c, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("encoding result: %w", err)
-	}
-	return append(b, '\n'), nil
-}
-
-// Decode reads the JSON of a result: the format named by its schema id and
-// none else, without unknown keys, and valid.
-func Decode(b []byte) (*Result, error) {
-	var head struct {
-		Schema *string `json:"schema"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, explainJSON(b, err)
-	}
-	switch {
-	case head.Schema == nil:
-		return nil, fmt.Errorf("no \"schema\": not a result of loadgen (expected %q)", SchemaV1)
-	case *head.Schema != SchemaV1:
-		return nil, fmt.Errorf("schema %q is not known; this version reads %q", *head.Schema, SchemaV1)
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	var r Result
-	if err := d.Decode(&r); err != nil {
-		return nil, explainJSON(b, err)
-	}
-	out := r.normalized()
-	if err := out.Validate(); err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 func explainJSON(b []byte, err error) error {

@@ -99,7 +99,7 @@ func stormVariants() []VariantRule {
 func storm(t testing.TB) (*Result, Rules) {
 	t.Helper()
 	r := &Result{
-		Schema: SchemaV1, ToolVersion: "0.1.0", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: time.Date(2026, 1, 2, 3, 7, 1, 0, time.UTC),
+		Schema: SchemaCurrent, ToolVersion: "0.1.0", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: time.Date(2026, 1, 2, 3, 7, 1, 0, time.UTC),
 		Profile:     Profile{Name: "ack-storm", Hash: fmt.Sprintf("%064x", 0xabc), Source: "profile: ackmark/v1\nname: ack-storm\n", Thresholds: []string{"lost == 0", "live.p99 < 250ms"}},
 		Environment: testEnvironment(),
 		Servers:     []Node{{Name: "server 1", Kind: Private, Version: "0.1.0", PinnedCores: []int{0}}},

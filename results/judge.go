@@ -20,7 +20,9 @@ type Rules struct {
 type VariantRule struct {
 	Name      string
 	AckPolicy string
-	CrashOf   string // the variant that this one is, with crashes; "" is none
+	CrashOf   string            // the variant that this one is, with crashes; "" is none
+	Hash      string            // of its resolved profile
+	Set       map[string]string // what makes it this variant
 	Expect    []Condition
 	// Required is what Rules.Required says, for this variant; nil: that.
 	Required []string
@@ -43,7 +45,7 @@ func Judge(r *Result, rules Rules) {
 	r.Variants = make([]Variant, 0, len(rules.Variants))
 	verdicts := make([]Verdict, 0, len(rules.Variants)+1)
 	for _, rule := range rules.Variants {
-		v := judgeVariant(r.runsOf(rule.Name), rule, rules)
+		v := judgeVariant(r.RunsOf(rule.Name), rule, rules)
 		r.Variants = append(r.Variants, v)
 		verdicts = append(verdicts, v.Verdict)
 	}
@@ -57,7 +59,8 @@ func Judge(r *Result, rules Rules) {
 	}
 }
 
-func (r *Result) runsOf(variant string) []*Run {
+// RunsOf returns the runs of a variant, in the order of the result.
+func (r *Result) RunsOf(variant string) []*Run {
 	var out []*Run
 	for i := range r.Runs {
 		if r.Runs[i].Variant == variant {
@@ -83,7 +86,7 @@ func incomplete(r *Result, rules Rules) (Reason, bool) {
 }
 
 func judgeVariant(runs []*Run, rule VariantRule, rules Rules) Variant {
-	v := Variant{Name: rule.Name, AckPolicy: rule.AckPolicy, CrashOf: rule.CrashOf, Repeats: len(runs), Checks: []Check{}}
+	v := Variant{Name: rule.Name, AckPolicy: rule.AckPolicy, CrashOf: rule.CrashOf, Hash: rule.Hash, Set: rule.Set, Repeats: len(runs), Checks: []Check{}}
 	conditions := rule.conditions(rules.Thresholds)
 	if rule.Required != nil {
 		rules.Required = rule.Required
@@ -202,7 +205,7 @@ func (s Summary) text() string {
 // summarizeRuns sums up every metric that any of the runs has.
 func summarizeRuns(runs []*Run, ackPolicy string) map[string]Summary {
 	out := map[string]Summary{}
-	for _, m := range allMetrics() {
+	for _, m := range AllMetrics() {
 		var samples []float64
 		named := false
 		for _, run := range runs {

@@ -72,6 +72,7 @@ func Metrics() []Metric {
 		{Name: "redelivered", Title: "redelivered", Class: Timing, Better: Lower, Help: "arrivals of a message that had arrived before"},
 		{Name: "retransmitted", Title: "retransmitted", Class: Timing, Better: Lower, Help: "deliveries that the server pushed again"},
 		{Name: "crashes", Title: "crashes", Class: Timing, Better: Neither, Help: "clients that were made to crash"},
+		{Name: "redelivered_per_crash", Title: "redelivered per crash", Class: Timing, Better: Lower, Help: "redelivered ÷ clients that were made to crash and connections that were reset, whole run"},
 		{Name: "crash_dropped", Title: "dropped by crashes", Class: Timing, Better: Neither, Help: "deliveries that a crash destroyed before they were shown, by the injector's own log"},
 		{Name: "beyond_window", Title: "beyond the window", Class: Timing, Better: Lower, Help: "deliveries shown though the client's dedup window had forgotten too much to tell whether they were new"},
 
@@ -91,6 +92,10 @@ func Metrics() []Metric {
 		{Name: "ack_requests_per_delivery", Title: "ack requests per delivery", Class: Timing, byPolicy: true, Better: Lower, Help: "ack requests ÷ deliveries"},
 		{Name: "unacked_window_mean", Title: "unacked window", Class: Timing, Better: Lower, Help: "mean deliveries received but not yet acked per recipient: what a crash makes the server deliver again"},
 		{Name: "unacked_window_max", Title: "unacked window, max", Class: Timing, Better: Lower, Help: "greatest unacked window of one recipient"},
+		{Name: "ack_bytes_per_delivery", Title: "ack bytes per delivery", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes of ack requests, framing included, or HTTP header and body ÷ deliveries"},
+		{Name: "ack_bytes_per_s", Title: "ack bytes/s per client", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "the same bytes per second and client online"},
+		{Name: "client_wakeups_per_s", Title: "wake-ups/s per client", Unit: "/s", Class: Timing, Better: Lower, Help: "how often a phone would wake, per client online: a read that brought something (over HTTP each answer, but to acks), or an ack timer that fired"},
+		{Name: "ack_wakeups_per_s", Title: "wake-ups/s for acks", Unit: "/s", Class: Timing, Better: Lower, Help: "of these, the ones for an ack alone: interval and idle timers"},
 
 		{Name: "redis_commands_per_delivery", Title: "Redis commands per delivery", Class: Timing, Better: Lower, Help: "commands that the server issued ÷ deliveries"},
 		{Name: "cursor_commands_per_delivery", Title: "cursor commands per delivery", Class: Timing, Better: Lower, Help: "of these, the ones that move cursors"},
@@ -110,6 +115,7 @@ func Metrics() []Metric {
 		{Name: "pull_now", Title: "pull now", Class: Timing, Better: Lower, Help: "times that a slow client was told to pull"},
 		{Name: "server_cpu_us_per_delivery", Title: "server CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the server process per delivery"},
 		{Name: "redis_cpu_us_per_delivery", Title: "Redis CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the Redis process per delivery"},
+		{Name: "system_cpu_us_per_delivery", Title: "system CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of server and Redis per delivery; null where one of them isn't known"},
 		{Name: "generator_cpu_us_per_delivery", Title: "generator CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the load generator per delivery"},
 		{Name: "pacer_cpu_percent", Title: "pacer CPU", Unit: "percent", Class: Timing, Better: Lower, Help: "CPU of the thread that precise pacing keeps for the schedule, of one core; writing the sends included"},
 		{Name: "server_rss_bytes", Title: "server RSS", Unit: "bytes", Class: Timing, Better: Lower, Help: "greatest resident memory of the server"},
@@ -237,8 +243,8 @@ func (r *Run) has(name string) bool {
 	return ok
 }
 
-// allMetrics returns the registry with the figures of its histograms.
-func allMetrics() []Metric {
+// AllMetrics returns the registry with the figures of its histograms.
+func AllMetrics() []Metric {
 	out := Metrics()
 	for _, h := range Histograms() {
 		for _, s := range Statistics() {

@@ -29,7 +29,7 @@ func TestRegistry(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	word := regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9]+)?$`)
-	for _, m := range allMetrics() {
+	for _, m := range AllMetrics() {
 		if seen[m.Name] || !word.MatchString(m.Name) {
 			t.Errorf("%q is there twice, or is no name", m.Name)
 		}

@@ -65,7 +65,7 @@ func NewReport(r *Result) Report {
 	}
 	for _, v := range r.Variants {
 		repeats = max(repeats, v.Repeats)
-		if check, ok := ackCheck(v.Name, r.runsOf(v.Name)); ok {
+		if check, ok := ackCheck(v.Name, r.RunsOf(v.Name)); ok {
 			rep.Checks = append(rep.Checks, check)
 		}
 	}

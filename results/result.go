@@ -2,17 +2,23 @@ package results
 
 import "time"
 
-// SchemaV1 names the format of the result file that this package writes.
-const SchemaV1 = "ackmark/result/v1"
+// The formats of the result file. All are read; SchemaCurrent is written unless
+// an older one is asked for.
+const (
+	SchemaV1      = "ackmark/result/v1"
+	SchemaV2      = "ackmark/result/v2" // adds what each variant sets and its hash, the seed, the order of runs, the sweep
+	SchemaCurrent = SchemaV2
+)
 
 // Result is one measurement: all runs of all variants of one profile.
 type Result struct {
-	Schema      string      `json:"schema"`       // SchemaV1
+	Schema      string      `json:"schema"`       // the format that the file had, see SchemaCurrent
 	ToolVersion string      `json:"tool_version"` // of loadgen
 	Started     time.Time   `json:"started"`
 	Ended       time.Time   `json:"ended"`
 	Interrupted bool        `json:"interrupted"` // ended by SIGINT or SIGTERM; holds what was measured so far
 	Profile     Profile     `json:"profile"`
+	Sweep       *Sweep      `json:"sweep"` // null unless this is one
 	Environment Environment `json:"environment"`
 	Servers     []Node      `json:"servers"`
 	Redis       []Node      `json:"redis"`
@@ -27,9 +33,22 @@ type Result struct {
 type Profile struct {
 	Name       string   `json:"name"`
 	Hash       string   `json:"hash"`       // sha256 of the resolved profile
+	Seed       uint64   `json:"seed"`       // each repeat derives its own
 	Source     string   `json:"source"`     // the YAML text as it was read
 	Sets       []string `json:"sets"`       // --set key=value, in the order given
 	Thresholds []string `json:"thresholds"` // as written in the profile
+}
+
+// Sweep says that the variants are the points of a grid.
+type Sweep struct {
+	Vary  []Axis `json:"vary"`
+	Order uint64 `json:"order"` // seed of the random order in which the points were measured
+}
+
+// Axis is one key that a sweep varies, with its values in canonical text.
+type Axis struct {
+	Key    string   `json:"key"` // dotted key of the profile: clients.ack.every
+	Values []string `json:"values"`
 }
 
 // NodeKind says who started a server, Redis or generator.
@@ -55,6 +74,8 @@ type Variant struct {
 	Name      string             `json:"name"`
 	AckPolicy string             `json:"ack_policy"` // decides the class of ack counts, see ClassUnder
 	CrashOf   string             `json:"crash_of"`   // the variant that this one is, with crashes; "" is none
+	Hash      string             `json:"hash"`       // sha256 of its resolved profile; "" in files of v1
+	Set       map[string]string  `json:"set"`        // dotted key → canonical text: what makes it this variant, or point of a sweep
 	Repeats   int                `json:"repeats"`
 	Metrics   map[string]Summary `json:"metrics"` // by metric name, histograms as NAME.p50 … NAME.max
 	Checks    []Check            `json:"checks"`  // invariants, thresholds, expectations

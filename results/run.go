@@ -7,6 +7,7 @@ type Run struct {
 	Variant    string               `json:"variant"`
 	Repeat     int                  `json:"repeat"` // 1, 2, …
 	Seed       uint64               `json:"seed"`
+	Number     int                  `json:"number"`     // 1, 2, … in the order of measuring; 0 in files of v1
 	StartedMs  int64                `json:"started_ms"` // since the result's start
 	Phases     []Phase              `json:"phases"`
 	Metrics    Values               `json:"metrics"`

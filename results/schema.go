@@ -2,9 +2,25 @@ package results
 
 import _ "embed"
 
-//go:embed schema/v1.json
-var schemaV1 string
+var (
+	//go:embed schema/v1.json
+	schemaV1 string
+	//go:embed schema/v2.json
+	schemaV2 string
+)
 
-// Schema returns the JSON Schema (2020-12) of the result file that this
-// version writes, SchemaV1.
-func Schema() []byte { return []byte(schemaV1) }
+// Schemas returns the ids of all formats that Decode reads and EncodeAs writes,
+// the oldest first.
+func Schemas() []string { return []string{SchemaV1, SchemaV2} }
+
+// Schema returns the JSON Schema (2020-12) of a format of the result file; nil
+// for an id that is none of Schemas.
+func Schema(id string) []byte {
+	switch id {
+	case SchemaV1:
+		return []byte(schemaV1)
+	case SchemaV2:
+		return []byte(schemaV2)
+	}
+	return nil
+}

@@ -12,18 +12,18 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-func compileSchema(t *testing.T) *jsonschema.Schema {
+func compileSchema(t *testing.T, id string) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(id)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("v1.json", doc); err != nil {
+	if err := c.AddResource("schema.json", doc); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("v1.json")
+	s, err := c.Compile("schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 
 func minimal() *Result {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	r := &Result{Schema: SchemaV1, Started: at, Ended: at, Environment: FingerprintFrom(Facts{})}
+	r := &Result{Schema: SchemaCurrent, Started: at, Ended: at, Environment: FingerprintFrom(Facts{})}
 	Judge(r, Rules{Limits: DefaultLimits()})
 	return r
 }
@@ -43,9 +43,9 @@ func TestSchemaAcceptsWhatIsWritten(t *testing.T) {
 	complete.Runs[1].Histograms["live"] = histogramOf(t) // empty: null figures, and reasons
 	complete.Runs[2].Histograms["page"] = histogramOf(t, 5, 80, 12_000)
 	Judge(complete, rules)
-	schema := compileSchema(t)
+	schema := compileSchema(t, SchemaCurrent)
 	for name, r := range map[string]*Result{"complete": complete, "minimal": minimal(), "one bare run": {
-		Schema: SchemaV1, Environment: FingerprintFrom(Facts{}), Runs: []Run{{Variant: "each", Repeat: 1}}}} {
+		Schema: SchemaCurrent, Environment: FingerprintFrom(Facts{}), Runs: []Run{{Variant: "each", Repeat: 1}}}} {
 		t.Run(name, func(t *testing.T) {
 			b, err := Encode(r)
 			if err != nil {
@@ -63,11 +63,11 @@ func TestSchemaAcceptsWhatIsWritten(t *testing.T) {
 }
 
 func TestSchemaRefuses(t *testing.T) {
-	schema := compileSchema(t)
+	schema := compileSchema(t, SchemaCurrent)
 	for name, change := range map[string]func(doc map[string]any){
 		"an unknown key":   func(d map[string]any) { d["extra"] = 1 },
 		"a missing key":    func(d map[string]any) { delete(d, "runs") },
-		"another version":  func(d map[string]any) { d["schema"] = "ackmark/result/v2" },
+		"another version":  func(d map[string]any) { d["schema"] = SchemaV1 },
 		"a status unknown": func(d map[string]any) { d["verdict"].(map[string]any)["status"] = "fine" },
 		"null for a list":  func(d map[string]any) { d["servers"] = nil },
 	} {
@@ -91,7 +91,7 @@ func TestSchemaRefuses(t *testing.T) {
 // TestSchemaHasEveryField walks the Go types and the schema side by side.
 func TestSchemaHasEveryField(t *testing.T) {
 	var root map[string]any
-	if err := json.Unmarshal(Schema(), &root); err != nil {
+	if err := json.Unmarshal(Schema(SchemaCurrent), &root); err != nil {
 		t.Fatal(err)
 	}
 	defs := root["$defs"].(map[string]any)
@@ -105,6 +105,13 @@ func TestSchemaHasEveryField(t *testing.T) {
 		}
 		switch typ.Kind() {
 		case reflect.Pointer:
+			if of, ok := s["oneOf"].([]any); ok { // a section that may be null
+				if none, _ := of[0].(map[string]any); none["type"] != "null" {
+					t.Errorf("%s may be null in Go, not in the schema", where)
+				}
+				walk(where, typ.Elem(), of[1].(map[string]any))
+				return
+			}
 			kinds, _ := s["type"].([]any)
 			if !slices.Contains(kinds, any("null")) {
 				t.Errorf("%s may be null in Go, not in the schema", where)

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Validate checks what the JSON Schema can't say: that figures of a histogram
 // are in order and null when there is no data (measuring.md, 8), that series
 // are of one length, that names are the registry's, that runs are told apart.
 func (r *Result) Validate() error {
-	if r.Schema != SchemaV1 {
-		return fmt.Errorf("schema is %q, should be %q", r.Schema, SchemaV1)
+	if !slices.Contains(Schemas(), r.Schema) {
+		return fmt.Errorf("schema is %q, should be one of %s", r.Schema, strings.Join(Schemas(), ", "))
 	}
 	if r.Ended.Before(r.Started) {
 		return fmt.Errorf("ended %s before it started %s", r.Ended, r.Started)
@@ -100,11 +101,20 @@ func (r *Result) normalized() *Result {
 	c.Servers, c.Redis, c.Generators = nodes(c.Servers), nodes(c.Redis), nodes(c.Generators)
 	c.Runs, c.Variants = list(slices.Clone(c.Runs)), list(slices.Clone(c.Variants))
 	c.Verdict = c.Verdict.normalized()
+	if c.Sweep != nil {
+		sweep := *c.Sweep
+		sweep.Vary = list(slices.Clone(sweep.Vary))
+		for i := range sweep.Vary {
+			sweep.Vary[i].Values = list(sweep.Vary[i].Values)
+		}
+		c.Sweep = &sweep
+	}
 	for i := range c.Runs {
 		c.Runs[i] = c.Runs[i].normalized()
 	}
 	for i := range c.Variants {
 		v := &c.Variants[i]
+		v.Set = table(v.Set)
 		v.Metrics, v.Checks, v.Verdict = table(v.Metrics), list(v.Checks), v.Verdict.normalized()
 	}
 	return &c

@@ -107,7 +107,7 @@ func TestFiles(t *testing.T) {
 	}
 
 	var schema any
-	if err := json.Unmarshal(results.Schema(), &schema); err != nil {
+	if err := json.Unmarshal(results.Schema(results.SchemaCurrent), &schema); err != nil {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()

@@ -1,0 +1,66 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ackmark/results"
+)
+
+const oldResult = "../../results/testdata/result-v1.json"
+
+func TestReport(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		out  []string
+		err  []string
+	}{
+		{"text", []string{oldResult}, 0, []string{"ack-storm: 2 variants", "verdict: pass"}, nil},
+		{"markdown", []string{oldResult, "--format", "markdown"}, 0, []string{"| each |"}, nil},
+		{"csv", []string{oldResult, "--format", "csv"}, 0, []string{"variant,"}, nil},
+		{"json, newest", []string{oldResult, "--format", "json"}, 0, []string{`"schema": "ackmark/result/v2"`}, nil},
+		{"json, older", []string{"../../results/testdata/result-v2.json", "--format", "json", "--schema", "v1"}, 0,
+			[]string{`"schema": "ackmark/result/v1"`}, []string{"v1 can't hold the grid of the sweep"}},
+		{"no such file", []string{"nowhere"}, 2, nil, []string{"nowhere", "no such file"}},
+		{"not a result", []string{"report_test.go"}, 2, nil, []string{"report_test.go", "not a result"}},
+		{"unknown format", []string{oldResult, "--format", "pdf"}, 2, nil, []string{`"pdf"`, "text, markdown, csv, json"}},
+		{"unknown schema", []string{oldResult, "--format", "json", "--schema", "v7"}, 2, nil, []string{`"v7"`, "v1, v2"}},
+		{"schema of a table", []string{oldResult, "--schema", "v1"}, 2, nil, []string{"--format json"}},
+		{"unwritable", []string{oldResult, "--out", "no/such/place"}, 5, nil, []string{"no/such/place", "doesn't exist"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := loadgen(append([]string{"report"}, tt.args...)...)
+			if got.code != tt.code {
+				t.Errorf("exit code %d, want %d: %s", got.code, tt.code, got.err)
+			}
+			for _, want := range tt.out {
+				if !strings.Contains(got.out, want) {
+					t.Errorf("stdout lacks %q:\n%.600s", want, got.out)
+				}
+			}
+			for _, want := range tt.err {
+				if !strings.Contains(got.err, want) {
+					t.Errorf("stderr lacks %q: %s", want, got.err)
+				}
+			}
+		})
+	}
+}
+
+func TestReportToAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "again.json")
+	if got := loadgen("report", oldResult, "--format", "json", "--schema", "v1", "--out", path); got.code != 0 || got.out != "" {
+		t.Fatalf("exit code %d, stdout %q, stderr %s", got.code, got.out, got.err)
+	}
+	r, err := results.Read(path)
+	if err != nil || r.Schema != results.SchemaV1 {
+		t.Fatalf("%v", err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
