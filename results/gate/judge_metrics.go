@@ -1,0 +1,180 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ackmark/results"
+)
+
+// variant holds one variant's figures against the baseline's, metric by metric.
+func (j *judge) variant(was *BaselineVariant) {
+	i := slices.IndexFunc(j.r.Variants, func(v results.Variant) bool { return v.Name == was.Name })
+	if i < 0 {
+		j.add(Check{Variant: was.Name, Metric: "variant", Gated: true, Outcome: Bad, Text: "the baseline has this variant, the result doesn't"})
+		return
+	}
+	v, runs := j.r.Variants[i], inOrder(j.r.RunsOf(was.Name))
+	for _, c := range []struct {
+		what string
+		ok   bool
+		text string
+	}{
+		{"variant hash", v.Hash == was.Hash, fmt.Sprintf("the variant's hash is %s, the baseline's is %s: something else was measured", short(v.Hash), short(was.Hash))},
+		{"ack policy", v.AckPolicy == was.AckPolicy, fmt.Sprintf("the ack policy is %q, the baseline's is %q", v.AckPolicy, was.AckPolicy)},
+		{"repeats", j.complete(runs), fmt.Sprintf("%s measured, the baseline has %d, each of its own seed", plural(len(runs), "repeat"), j.b.Profile.Repeats)},
+	} {
+		if !c.ok {
+			j.add(Check{Variant: was.Name, Metric: c.what, Gated: true, Outcome: Bad, Text: c.text})
+		}
+	}
+	for _, name := range inRegistryOrder(was.Metrics) {
+		if !j.o.ignores(name) {
+			j.metric(was.Name, name, was.Metrics[name], v.AckPolicy, runs)
+		}
+	}
+	var fresh []string
+	for name, m := range figures(runs, v.AckPolicy) {
+		if _, had := was.Metrics[name]; !had && m.Class == results.Deterministic && !j.o.ignores(name) {
+			fresh = append(fresh, name)
+		}
+	}
+	if len(fresh) > 0 {
+		slices.Sort(fresh)
+		j.rep.Notes = append(j.rep.Notes, fmt.Sprintf("%s: the baseline doesn't have %s yet", was.Name, strings.Join(fresh, ", ")))
+	}
+}
+
+// complete tells whether the runs are the repeats 1, 2, … of the baseline.
+func (j *judge) complete(runs []*results.Run) bool {
+	for i, run := range runs {
+		if run.Repeat != i+1 {
+			return false
+		}
+	}
+	return len(runs) == j.b.Profile.Repeats
+}
+
+// inRegistryOrder returns the names as the registry lists them, then those that
+// it doesn't have.
+func inRegistryOrder(metrics map[string]BaselineMetric) []string {
+	var out []string
+	for _, m := range results.AllMetrics() {
+		if _, ok := metrics[m.Name]; ok {
+			out = append(out, m.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(metrics)) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (j *judge) metric(variant, name string, was BaselineMetric, ackPolicy string, runs []*results.Run) {
+	c := Check{Variant: variant, Metric: name, Unit: was.Unit, Class: was.Class, Gated: true, Outcome: Bad}
+	defer func() { j.add(c) }()
+	m, ok := results.Lookup(name)
+	switch {
+	case !ok:
+		c.Text = fmt.Sprintf("the baseline has %s, which this version doesn't know; make a new baseline", name)
+		return
+	case m.ClassUnder(ackPolicy) != was.Class || m.Unit != was.Unit:
+		c.Text = fmt.Sprintf("%s is a %s in %q here, in the baseline it is a %s in %q; make a new baseline", name, m.ClassUnder(ackPolicy), m.Unit, was.Class, was.Unit)
+		return
+	case len(was.Samples) == 0:
+		c.Text = fmt.Sprintf("the baseline's %s is empty", name)
+		return
+	}
+	reference := median(was.Samples)
+	c.Reference = results.Number(reference)
+	s, problem := samples(runs, name)
+	if problem != "" {
+		// A timing that is only shown isn't one that has vanished: that is no noise.
+		c.Text = fmt.Sprintf("%s %s; the baseline has it", spoken(name), problem)
+		return
+	}
+	candidate := median(s)
+	c.Candidate = results.Number(candidate)
+	if reference != 0 {
+		c.Ratio = results.Number(candidate / reference)
+	}
+	if was.Class == results.Deterministic {
+		j.count(&c, m, candidate, reference)
+	} else {
+		j.timing(&c, m, s, was.Samples)
+	}
+}
+
+// count holds what profile and seed determine: it may not move, to neither
+// side. What became better is a change too, which only a new baseline explains.
+func (j *judge) count(c *Check, m results.Metric, candidate, reference float64) {
+	tolerance := j.o.counts(m.Name)
+	c.Tolerance = &tolerance
+	if here, there := j.r.Environment.RedisVersion, j.b.Environment.RedisVersion; isMemory(m.Name) && (release(here) == "" || release(here) != release(there)) {
+		c.Outcome = Refused
+		c.Text = fmt.Sprintf("%s isn't comparable: Redis is %s here, was %s for the baseline, and what a key takes depends on it", m.Name, orUnknown(here), orUnknown(there))
+		return
+	}
+	change := off(candidate, reference)
+	c.Outcome = Passed
+	if !beyond(change, tolerance) {
+		return
+	}
+	c.Outcome = Failed
+	c.Text = fmt.Sprintf("%s is %s, the baseline has %s: %s, allowed %s", spoken(m.Name), results.FormatValue(m.Unit, candidate), results.FormatValue(m.Unit, reference),
+		changeText(change), percent(tolerance))
+	if !worse(change, m.Better) {
+		c.Text += "; that is better: if it is meant, make a new baseline, which needs no reason then"
+	}
+}
+
+// minSamples is the least number of repeats of each side that an interval of
+// their medians is made from. Of fewer, resampling only gives the extremes.
+const minSamples = 5
+
+func (j *judge) timing(c *Check, m results.Metric, candidate, reference []float64) {
+	tolerance, held := j.held[m.Name]
+	if held {
+		c.Tolerance = &tolerance
+	}
+	if !held || j.o.Timings == ReportTimings {
+		c.Gated, c.Outcome = false, Reported
+		c.Text = "shown, not gated"
+		return
+	}
+	x, y := median(candidate), median(reference)
+	sentence := fmt.Sprintf("%s is %s, the baseline has %s: %s, allowed %s", spoken(m.Name), results.FormatValue(m.Unit, x), results.FormatValue(m.Unit, y),
+		changeText(off(x, y)), percent(tolerance))
+	switch {
+	case slices.ContainsFunc(j.r.Servers, isGiven):
+		c.Outcome, c.Text = Refused, fmt.Sprintf("%s isn't comparable: the server was a target, of whose machine nothing is known", spoken(m.Name))
+		return
+	case len(j.differences) > 0:
+		c.Outcome, c.Text = Refused, fmt.Sprintf("%s isn't comparable with another machine's: %s", spoken(m.Name), differencesText(j.differences))
+		return
+	case len(candidate) < minSamples || len(reference) < minSamples:
+		c.Outcome, c.Text = Undecided, fmt.Sprintf("%s; %d and %d repeats are too few to tell that from chance, %d of each are needed; better measure both builds side by side with --against",
+			sentence, len(candidate), len(reference), minSamples)
+		return
+	}
+	j.interval(c, m, candidate, reference, sentence)
+}
+
+func orUnknown(version string) string {
+	if version == "" {
+		return "of an unknown version"
+	}
+	return version
+}
+
+func differencesText(all []results.Difference) string {
+	texts := make([]string, len(all))
+	for i, d := range all {
+		texts[i] = fmt.Sprintf("%s was %s, is %s", d.What, d.A, d.B)
+	}
+	return strings.Join(texts, "; ")
+}
