@@ -19,14 +19,21 @@ func (c *checker) faults() {
 			at = c.set["faults"].at
 		}
 		written := list[i].values.set
-		for _, r := range []struct{ key, kind string }{{"down", ""}, {"cut", FaultKillRedis}, {"share", FaultReset}} {
+		for _, r := range []struct {
+			key, of string
+			fits    bool
+		}{
+			{"down", "", true},
+			{"cut", FaultKillRedis, f.Kind == FaultKillRedis},
+			{"share", FaultReset + " or " + FaultCrashClients, f.shared()},
+		} {
 			_, set := written["faults[]."+r.key]
 			switch {
 			case !set:
 			case r.key == "down" && f.Kind == FaultReset:
 				c.problem(at, "leave down out", "faults[%d]: a reset is over at once, nothing is down", i)
-			case r.kind != "" && f.Kind != r.kind:
-				c.problem(at, "kind: "+r.kind+", or leave "+r.key+" out", "faults[%d]: %s is for %s", i, r.key, r.kind)
+			case !r.fits:
+				c.problem(at, "kind: "+r.of+", or leave "+r.key+" out", "faults[%d]: %s is for %s", i, r.key, r.of)
 			}
 		}
 		measure := c.p.Phases.Measure
@@ -46,6 +53,7 @@ func (c *checker) faults() {
 		}
 		sound = sound && len(c.problems) == before
 		c.lostSends(i, at)
+		c.crashClients(i, at)
 		c.redisRestarts(i, at)
 		where[i] = at
 	}
@@ -92,8 +100,24 @@ func (c *checker) apart(where []Pos) {
 // lostSends warns of a failure that outlasts the resends.
 func (c *checker) lostSends(i int, at Pos) {
 	f, s := c.p.Faults[i], c.p.Clients.Send
+	if f.Kind == FaultCrashClients { // who crashes sends nothing meanwhile
+		return
+	}
 	if last := s.Timeout * Duration(s.Retries+1); c.sound("clients.send") && f.Down >= last {
 		c.warn(at, "down less than "+last.String()+", or more clients.send.retries", "faults[%d] lasts %s, longer than a sender tries: sends will end unknown", i, f.Down)
+	}
+}
+
+// crashClients: there are clients that can crash, and they crash in one way.
+func (c *checker) crashClients(i int, at Pos) {
+	if c.p.Faults[i].Kind != FaultCrashClients || !c.sound("clients", "traffic") {
+		return
+	}
+	switch cl := c.p.Clients; {
+	case cl.Crash.Between != CrashOff:
+		c.problem(at, "one of the two", "faults[%d] crashes clients, and clients.crash.between %s does, too", i, cl.Crash.Between)
+	case cl.Online == 0 && c.p.Traffic.Login == nil:
+		c.problem(at, "clients.online: 100%, or traffic.login", "faults[%d] crashes clients, and none is ever connected", i)
 	}
 }
 

@@ -29,6 +29,8 @@ func (k Key) parseType(text string) (any, *ValueError) {
 		return text, checkName(text)
 	case TypeChoice:
 		return text, k.checkChoice(text)
+	case TypeMetric:
+		return text, checkMetric(text)
 	case TypeInteger:
 		return k.parseInteger(text)
 	case TypeDuration:
@@ -140,6 +142,13 @@ func checkName(s string) *ValueError {
 	return nil
 }
 
+func checkMetric(s string) *ValueError {
+	if !metricName(s) {
+		return valueErrorf("the name of a metric, e.g. cpu or live.p99", "%s", notAMetric(s))
+	}
+	return nil
+}
+
 // example ends a sentence about the type with a value of it.
 func (k Key) example() string {
 	switch {
@@ -164,6 +173,12 @@ func (k Key) wants() string {
 		return "a whole number" + k.example()
 	case TypeChecks:
 		return `a list of statements, e.g. ["lost == 0"]`
+	case TypeMetric:
+		return "the name of a metric, e.g. cpu"
+	case TypeMetrics:
+		return "a cost and a risk, e.g. [cpu, redelivered_per_crash]"
+	case TypeAxes:
+		return "keys in full with lists of values, e.g. {clients.ack.every: [1, 10, 100]}"
 	case TypeSettings:
 		return "keys in full with values, e.g. {clients.ack.policy: each}"
 	case TypeList:

@@ -9,12 +9,12 @@ import (
 
 // Fault is one deliberate failure. At counts from the start of measure.
 type Fault struct {
-	Kind  string   `json:"kind"` // FaultKillServer, FaultKillRedis, FaultReset
+	Kind  string   `json:"kind"` // FaultKillServer, FaultKillRedis, FaultReset, FaultCrashClients
 	At    Duration `json:"at"`
-	Down  Duration `json:"down"`  // until the restart; 0 for FaultReset
+	Down  Duration `json:"down"`  // until the restart, or until crashed clients log in again; 0 for FaultReset
 	Every Duration `json:"every"` // from one time to the next; 0 happens once
 	Cut   int      `json:"cut"`   // messages cut off the tail of the append-only file before the restart; only with FaultKillRedis
-	Share Percent  `json:"share"` // of the connections that are reset; only with FaultReset
+	Share Percent  `json:"share"` // of the connections that are reset, or the connected clients that crash; only with FaultReset and FaultCrashClients
 }
 
 // String gives the canonical text. What came after kill-server stands in it
@@ -30,11 +30,14 @@ func (f Fault) String() string {
 	if f.Cut > 0 {
 		text += ", cut: " + strconv.Itoa(f.Cut)
 	}
-	if f.Kind == FaultReset {
+	if f.shared() {
 		text += ", share: " + f.Share.String()
 	}
 	return text + "}"
 }
+
+// shared tells whether the fault hits a share of the clients.
+func (f Fault) shared() bool { return f.Kind == FaultReset || f.Kind == FaultCrashClients }
 
 // Times gives when the fault begins within a measure of the given length,
 // counted from its start, ascending: At, then every Every as long as it is over

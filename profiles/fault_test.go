@@ -16,6 +16,7 @@ func TestFaultTimes(t *testing.T) {
 		{"once", Fault{At: s(3), Down: s(1)}, []Duration{s(3)}},
 		{"again to the end", Fault{At: s(1), Down: s(1), Every: s(3)}, []Duration{s(1), s(4), s(7)}}, // 10 s would end at 11 s
 		{"the last just over in time", Fault{At: s(1), Down: s(1), Every: s(4)}, []Duration{s(1), s(5), s(9)}},
+		{"clients back in time", Fault{At: s(1), Down: s(2), Every: s(3)}, []Duration{s(1), s(4), s(7)}}, // 10 s would end at 12 s
 		{"a reset", Fault{Every: s(5)}, []Duration{0, s(5), s(10)}},
 		{"too late", Fault{At: s(11)}, nil},
 	} {
@@ -33,13 +34,15 @@ phases: {measure: 10s}
 faults:
   - {kind: kill-server, at: 1s, down: 500ms, every: 6s}
   - {kind: reset, at: 2s, every: 3s, share: 50%}
-  - {kind: kill-redis, at: 9s, cut: 20}`)[0].Profile
+  - {kind: kill-redis, at: 9s, cut: 20}
+  - {kind: crash-clients, at: 10s, down: 0s, share: 10%}`)[0].Profile
 	var got []string
 	for _, f := range p.Timeline() {
 		got = append(got, f.String())
 	}
 	want := []string{"{kind: kill-server, at: 1s, down: 500ms}", "{kind: reset, at: 2s, share: 50%}", "{kind: reset, at: 5s, share: 50%}",
-		"{kind: kill-server, at: 7s, down: 500ms}", "{kind: reset, at: 8s, share: 50%}", "{kind: kill-redis, at: 9s, down: 1s, cut: 20}"}
+		"{kind: kill-server, at: 7s, down: 500ms}", "{kind: reset, at: 8s, share: 50%}", "{kind: kill-redis, at: 9s, down: 1s, cut: 20}",
+		"{kind: crash-clients, at: 10s, down: 0s, share: 10%}"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

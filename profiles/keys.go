@@ -15,6 +15,9 @@ const (
 	TypeChecks   = "checks"   // a list of ParseThreshold texts
 	TypeSettings = "settings" // dotted keys of this table with values
 	TypeList     = "list"     // a list of sections, whose keys are NAME[].KEY
+	TypeMetric   = "metric"   // the name of a metric; which there are is for package results to say
+	TypeMetrics  = "metrics"  // a list of two of them
+	TypeAxes     = "axes"     // dotted keys of this table with a list of values each
 	TypePlanned  = "planned"  // known to the design, refused by this version
 )
 

@@ -22,16 +22,21 @@ func runKeys() []Key {
 		{Name: "variants[].expect", Type: TypeChecks, Help: `what this variant is expected to show: ["lost > 0"]`},
 
 		{Name: "faults", Type: TypeList, Workload: true, Help: "what is broken on purpose, in order of time"},
-		{Name: "faults[].kind", Type: TypeChoice, Values: []string{FaultKillServer, FaultKillRedis, FaultReset}, Required: true,
-			Help: "kill-server and kill-redis: kill -9, then a restart where it was; reset: connections are reset"},
+		{Name: "faults[].kind", Type: TypeChoice, Values: []string{FaultKillServer, FaultKillRedis, FaultReset, FaultCrashClients}, Required: true,
+			Help: "kill-server and kill-redis: kill -9, then a restart where it was; reset: connections are reset; crash-clients: connected clients lose all that they hadn't persisted, and log in again"},
 		{Name: "faults[].at", Type: TypeDuration, Min: "0s", Max: "24h", Required: true, Help: "when, from the start of measure"},
-		{Name: "faults[].down", Type: TypeDuration, Default: "1s", Min: "0s", Max: "1h", Help: "how long until the restart; a reset has none"},
+		{Name: "faults[].down", Type: TypeDuration, Default: "1s", Min: "0s", Max: "1h", Help: "how long until the restart, or until crashed clients log in again; a reset has none"},
 		{Name: "faults[].every", Type: TypeDuration, Default: "off", Min: "0s", Max: "24h", Off: true, Help: "again after this, and so on to the end of measure; off: once"},
 		{Name: "faults[].cut", Type: TypeInteger, Unit: "messages", Default: "0", Min: "0", Max: "1000000",
 			Help: "messages cut off the tail of the append-only file before kill-redis restarts it"},
-		{Name: "faults[].share", Type: TypePercent, Default: "100%", Above: "0%", Help: "share of the connections that a reset hits"},
+		{Name: "faults[].share", Type: TypePercent, Default: "100%", Above: "0%", Help: "share of the connections that a reset hits, or of the connected clients that crash"},
 
 		{Name: "thresholds", Type: TypeChecks, Help: `what must hold for exit code 0: ["lost == 0", "live.p99 < 250ms"]`},
+
+		{Name: "vary", Type: TypeAxes, Whole: true, Help: "what loadgen sweep varies, over all combinations: {clients.ack.every: [1, 10]}"},
+		{Name: "choose", Type: TypeMetric, Whole: true, Help: "what the recommended point of a sweep has least of (most, where more is better): cpu"},
+		{Name: "subject_to", Type: TypeChecks, Whole: true, Help: `what it must meet: ["live.p99 < 200ms"]`},
+		{Name: "pareto", Type: TypeMetrics, Whole: true, Help: "cost and risk, between which a sweep finds the Pareto front: [cpu, redelivered_per_crash]"},
 		{Name: "placement", Type: TypePlanned},
 	}
 }

@@ -18,7 +18,7 @@ type element struct {
 // plainValue tells whether a value goes into its field as it is.
 func plainValue(v any) bool {
 	switch v.(type) {
-	case []element, settings:
+	case []element, settings, []Axis:
 		return false
 	}
 	return true
@@ -191,7 +191,7 @@ func (s *schema) faultsOf(list []element) []Fault {
 		if _, written := e.values.set["faults[].down"]; out[i].Kind == FaultReset && !written {
 			out[i].Down = 0
 		}
-		if _, written := e.values.set["faults[].share"]; out[i].Kind != FaultReset && !written {
+		if _, written := e.values.set["faults[].share"]; !out[i].shared() && !written {
 			out[i].Share = 0
 		}
 	}

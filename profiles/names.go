@@ -72,7 +72,8 @@ const (
 	SendersRandom = "random"
 	SendersFixed  = "fixed"
 
-	FaultKillServer = "kill-server"
-	FaultKillRedis  = "kill-redis"
-	FaultReset      = "reset"
+	FaultKillServer   = "kill-server"
+	FaultKillRedis    = "kill-redis"
+	FaultReset        = "reset"
+	FaultCrashClients = "crash-clients"
 )

@@ -21,6 +21,15 @@ type Profile struct {
 	Variants   []Variant `json:"variants,omitempty"`
 	Faults     []Fault   `json:"faults"`
 	Thresholds []string  `json:"thresholds"` // each is a valid ParseThreshold text
+
+	// What a sweep does with the profile. Vary is empty in a resolved profile,
+	// as Variants is: Source.Vary lists the axes. None of these is part of the
+	// hash: they decide which points are measured and how they are read, not
+	// what a point is.
+	Vary      map[string][]string `json:"vary,omitempty"`
+	Choose    string              `json:"choose,omitempty"`     // a metric or an alias of one
+	SubjectTo []string            `json:"subject_to,omitempty"` // each is a valid ParseThreshold text
+	Pareto    []string            `json:"pareto,omitempty"`     // cost and risk
 }
 
 // Version is the schema this package reads: the value of the key "profile".

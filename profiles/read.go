@@ -23,6 +23,7 @@ const (
 	layerDefault layer = iota
 	layerFile
 	layerVariant
+	layerPoint // a value of an axis of a sweep
 	layerFlag
 )
 
@@ -268,6 +269,10 @@ func (r *reader) value(k Key, path string, at Pos, n ast.Node) (any, bool) {
 		return r.settings(k, path, at, n)
 	case TypeList:
 		return r.list(k, path, at, n)
+	case TypeAxes:
+		return r.axes(k, path, at, n)
+	case TypeMetrics:
+		return r.metrics(k, path, at, n)
 	}
 	text, quoted, ok := scalar(n)
 	switch {

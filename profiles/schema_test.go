@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // field a key; defaults and bounds are values of the type, within each other.
 func TestSchemaIsSound(t *testing.T) {
 	full := reflect.ValueOf(&Profile{Backlog: Backlog{Direct: &DirectBacklog{}, Group: &GroupBacklog{}}, Traffic: Traffic{Group: &Flow{}, Direct: &Flow{}, Login: &Login{}}, Faults: []Fault{{}}, Variants: []Variant{{}}})
-	fieldTypes := map[string]string{"string": "text name choice", "int": "integer", "uint64": "integer", "Duration": "duration", "Rate": "rate", "Percent": "percent", "Bytes": "bytes"}
+	fieldTypes := map[string]string{"string": "text name choice metric", "int": "integer", "uint64": "integer", "Duration": "duration", "Rate": "rate", "Percent": "percent", "Bytes": "bytes"}
 	seen := map[string]bool{}
 	for _, k := range Schema() {
 		if seen[k.Name] {
@@ -109,7 +110,8 @@ func TestShipped(t *testing.T) {
 		if first, rest, ok := strings.Cut(s.About(), "\n"); !ok || !strings.Contains(first, "?") || rest == "" {
 			t.Errorf("%s: about says the question in its first line and how to read the answer after it", info.Name)
 		}
-		if b, _ := os.ReadFile(info.Name + ".yaml"); !bytes.HasPrefix(b, []byte("#")) || !bytes.Contains(b, []byte("loadgen run "+info.Name+"\n")) && !bytes.Contains(b, []byte("loadgen run "+info.Name+" ")) {
+		how := regexp.MustCompile(`loadgen (run|sweep) ` + info.Name + `\s`)
+		if b, _ := os.ReadFile(info.Name + ".yaml"); !bytes.HasPrefix(b, []byte("#")) || !how.Match(b) {
 			t.Errorf("%s begins with a comment that says how to run it", info.Name)
 		}
 		settings, err := s.Resolve(nil)

@@ -1,7 +1,6 @@
 package profiles
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,11 +9,15 @@ import (
 
 // Setting is one variant of a profile, ready to run.
 type Setting struct {
-	Name     string // the variant's name; the profile's name where it has no variants
+	Name     string // the variant's name; the profile's name where it has no variants; of a point see Points
+	Variant  string // the variant's name in the profile, of a point too
 	Profile  *Profile
 	Expect   []string // what the variant expects, as ParseThreshold texts
 	CrashOf  string   // the variant that this one is, with crashes; "" is none
 	Warnings []string // possible but doubtful: POS: what; what would be right
+
+	Set   map[string]string // dotted key → canonical text: what makes it this variant, or point; never nil
+	Point map[string]string // of these, the keys that a sweep varies; nil where none does
 }
 
 // Source is a profile as it was written: checked, with the positions that
@@ -79,34 +82,8 @@ func (s *Source) resolve(sets []string) ([]Setting, Problems) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	variants := s.variants
-	if len(variants) == 0 {
-		variants = []variant{{name: s.Name()}}
-	}
-	found := map[Problem][]string{} // problem → the variants that have it
-	var out []Setting
-	for _, v := range variants {
-		if v.broken {
-			continue
-		}
-		merged := maps.Clone(s.base.set)
-		maps.Copy(merged, v.set)
-		maps.Copy(merged, flags)
-		c := &checker{source: s, set: merged, p: s.build(merged)}
-		c.overridden(v, flags)
-		c.all()
-		for _, p := range c.problems {
-			found[p] = append(found[p], v.name)
-		}
-		out = append(out, Setting{Name: v.name, Profile: c.p, Expect: slices.Clone(v.expect), CrashOf: v.crash, Warnings: c.warnings})
-	}
-	for p, in := range found {
-		if len(in) < len(variants) {
-			p.What += " (variant " + strings.Join(in, ", ") + ")"
-		}
-		problems = append(problems, p)
-	}
-	return out, problems
+	t := s.tryAll(s.candidates(), flags)
+	return t.settings, append(problems, t.named("variant")...)
 }
 
 // build fills a profile from assignments and defaults.
@@ -150,35 +127,45 @@ func (s *Source) readSets(sets []string) (map[string]assigned, Problems) {
 			continue
 		}
 		var v any
-		switch {
-		case k.Name == "variants" || k.Name == "profile":
+		switch k.Name {
+		case "variants", "profile":
 			r.problem(at, "set the keys that differ", "%s can't be set by a flag", name)
 			continue
-		case text == "":
-			r.problem(at, k.wants(), "%s has no value", name)
+		case "vary":
+			r.problem(at, "loadgen sweep --vary KEY=VALUE,VALUE", "vary can't be set by --set")
 			continue
-		case k.Type == TypeChecks && !strings.HasPrefix(text, "["):
-			text = "[" + strconv.Quote(text) + "]" // one statement needs no brackets
-			fallthrough
-		case k.Type == TypeChecks || k.Type == TypeList:
-			node := r.document([]byte(text))
-			if node == nil {
-				continue
-			}
-			v, ok = r.value(k, name, at, node)
-		case k.Type == TypePlanned:
-			r.planned(name, at)
-			continue
-		default:
-			var err *ValueError
-			if v, err = k.parse(text); err != nil {
-				r.problem(at, err.Right, "%s: %s", name, err.What)
-				continue
-			}
 		}
+		v, ok = r.flagValue(k, name, at, text)
 		if ok {
 			out[name] = assigned{value: v, at: at, layer: layerFlag}
 		}
 	}
 	return out, r.problems
+}
+
+// flagValue reads the text of a value that stands in a flag.
+func (r *reader) flagValue(k Key, name string, at Pos, text string) (any, bool) {
+	switch {
+	case text == "":
+		r.problem(at, k.wants(), "%s has no value", name)
+		return nil, false
+	case k.Type == TypeChecks && !strings.HasPrefix(text, "["):
+		text = "[" + strconv.Quote(text) + "]" // one statement needs no brackets
+		fallthrough
+	case k.Type == TypeChecks || k.Type == TypeList || k.Type == TypeMetrics:
+		node := r.document([]byte(text))
+		if node == nil {
+			return nil, false
+		}
+		return r.value(k, name, at, node)
+	case k.Type == TypePlanned:
+		r.planned(name, at)
+		return nil, false
+	}
+	v, err := k.parse(text)
+	if err != nil {
+		r.problem(at, err.Right, "%s: %s", name, err.What)
+		return nil, false
+	}
+	return v, true
 }

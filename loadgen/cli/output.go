@@ -80,6 +80,10 @@ func (o *output) abandon() error {
 // histograms writes the .hlog file of one run.
 func (o *output) histograms(h engine.RunHistograms) error {
 	path := filepath.Join(o.path, fmt.Sprintf("run-%02d-%s-%d.hlog", h.Number, fileName(h.Variant), h.Repeat))
+	return writeHistograms(path, h)
+}
+
+func writeHistograms(path string, h engine.RunHistograms) error {
 	return writeFile(path, func(w io.Writer) error { return measure.WriteLog(w, h.Began, h.Entries) })
 }
 

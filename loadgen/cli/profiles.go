@@ -117,15 +117,20 @@ func load(nameOrPath string, sets []string) (*profiles.Source, []profiles.Settin
 	if err != nil {
 		return nil, nil, usage(err)
 	}
+	return source, settings, metricsExist(source, settings)
+}
+
+// metricsExist checks the metrics that statements of the settings name.
+func metricsExist(source *profiles.Source, settings []profiles.Setting) error {
 	for _, s := range settings {
 		if _, err := results.Conditions(s.Profile.Thresholds, results.FromThreshold); err != nil {
-			return nil, nil, usagef("%s: %w", source.File(), err)
+			return usagef("%s: %w", source.File(), err)
 		}
 		if _, err := results.Conditions(s.Expect, results.FromExpect); err != nil {
-			return nil, nil, usagef("%s: variant %s: %w", source.File(), s.Name, err)
+			return usagef("%s: variant %s: %w", source.File(), s.Name, err)
 		}
 	}
-	return source, settings, nil
+	return nil
 }
 
 func oneArg(what string) cobra.PositionalArgs {

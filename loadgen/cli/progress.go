@@ -19,6 +19,8 @@ type progress struct {
 	drawn    bool      // a status line stands
 	last     time.Time // of a plain line
 	before   int64     // deliveries at the last tick
+
+	left func() string // said behind the number of the run; nil: nothing
 }
 
 // plainEvery is how often a long phase says that it lives, where there is no
@@ -41,7 +43,11 @@ func (p *progress) show(e engine.Progress) {
 	if p.quiet {
 		return
 	}
-	who := fmt.Sprintf("[%d/%d] %s", e.Run, e.Runs, e.Variant)
+	left := ""
+	if p.left != nil {
+		left = ", " + p.left()
+	}
+	who := fmt.Sprintf("[%d/%d%s] %s", e.Run, e.Runs, left, e.Variant)
 	if e.Repeat > 1 || e.Runs > 1 {
 		who += fmt.Sprintf(", repeat %d", e.Repeat)
 	}

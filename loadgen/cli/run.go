@@ -4,39 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ackmark/loadgen/engine"
-	"ackmark/profiles"
 	"ackmark/results"
 )
 
-// runOptions are the flags of run.
-type runOptions struct {
-	sets            []string
-	variants        []string
-	repeats         int
-	seed            uint64
-	redis           string
-	embedded        bool
-	target          string
-	tokenSecret     string
-	tokenSecretFile string
-	adminSecret     string
-	adminSecretFile string
-	out             string
-	json            bool
-	quiet           bool
-}
-
 func (a *app) runCommand() *cobra.Command {
-	var o runOptions
+	var o measureFlags
 	cmd := &cobra.Command{
 		Use:   "run PROFILE",
 		Short: "measure a profile and judge what came out",
@@ -51,69 +29,31 @@ func (a *app) runCommand() *cobra.Command {
 			"  loadgen run smoke --target 127.0.0.1:8490 --token-secret-file token.key \\\n" +
 			"      --admin-secret-file admin.key",
 		Args: oneArg("a profile"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			return a.interruptible(func(ctx context.Context) error {
-				return a.run(ctx, args[0], &o, cmd.Flags().Changed)
+				return a.run(ctx, args[0], &o)
 			})
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringArrayVar(&o.sets, "set", nil, "set `KEY=VALUE` over the profile and its variants; repeatable. \"loadgen profiles keys\" lists the keys")
-	f.StringArrayVar(&o.variants, "variant", nil, "measure only the variant `NAME`; repeatable")
-	f.IntVar(&o.repeats, "repeats", 0, "measure each variant `N` times instead of what the profile says")
-	f.Uint64Var(&o.seed, "seed", 0, "start all randomness at `N` instead of the profile's seed")
-	f.StringVar(&o.redis, "redis", "", "use the Redis at `URL` instead of a private one; its other keys are left alone")
-	f.BoolVar(&o.embedded, "embedded", false, "use the embedded store: to try things without Redis, never for a baseline")
-	f.StringVar(&o.target, "target", "", "drive the running server at `HOST:PORT`; needs its two secrets")
-	f.StringVar(&o.tokenSecret, "token-secret", "", "the target's token `SECRET`; others on this machine can see flags, prefer the file or ACKMARK_TOKEN_SECRET")
-	f.StringVar(&o.tokenSecretFile, "token-secret-file", "", "`FILE` that holds the target's token secret")
-	f.StringVar(&o.adminSecret, "admin-secret", "", "the target's admin `SECRET`; prefer the file or ACKMARK_ADMIN_SECRET")
-	f.StringVar(&o.adminSecretFile, "admin-secret-file", "", "`FILE` that holds the target's admin secret")
-	f.StringVar(&o.out, "out", "", "write to the new directory `DIR` (default results/runs/TIME-PROFILE)")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON to stdout, and nothing else")
-	f.BoolVar(&o.quiet, "quiet", false, "no progress on stderr; errors and warnings still")
+	o.add(cmd)
 	return cmd
 }
 
 // run measures, writes and prints. The exit code is the verdict's unless
 // something failed on the way.
-func (a *app) run(ctx context.Context, name string, o *runOptions, given func(flag string) bool) error {
-	sets := slices.Clone(o.sets)
-	if given("repeats") {
-		sets = append(sets, "repeats="+strconv.Itoa(o.repeats))
-	}
-	if given("seed") {
-		sets = append(sets, "seed="+strconv.FormatUint(o.seed, 10))
-	}
-	source, settings, err := load(name, sets)
+func (a *app) run(ctx context.Context, name string, o *measureFlags) error {
+	cfg, err := o.config(a, name)
 	if err != nil {
 		return err
 	}
-	if settings, err = choose(settings, o.variants); err != nil {
-		return err
-	}
-	cfg := engine.Config{
-		Source: source, Settings: settings, Sets: sets, RedisURL: o.redis, Embedded: o.embedded, Target: o.target,
-		ToolVersion: version(),
-	}
-	if cfg.TokenSecret, err = a.secretOf("token-secret", o.tokenSecret, o.tokenSecretFile, o.target != ""); err != nil {
-		return err
-	}
-	if cfg.AdminSecret, err = a.secretOf("admin-secret", o.adminSecret, o.adminSecretFile, o.target != ""); err != nil {
-		return err
-	}
-	if err := cfg.Check(); err != nil {
-		return usage(err)
-	}
 	p := newProgress(a.Err, o.quiet)
 	cfg.Progress = p.show
-	for _, s := range settings {
+	for _, s := range cfg.Settings {
 		for _, w := range s.Warnings {
 			p.line("warning: " + w)
 		}
 	}
-	dir, err := newOutput(o.out, source.Name(), time.Now())
+	dir, err := newOutput(o.out, cfg.Source.Name(), time.Now())
 	if err != nil {
 		return err
 	}
@@ -125,7 +65,7 @@ func (a *app) run(ctx context.Context, name string, o *runOptions, given func(fl
 
 // conclude writes the files, prints the table or the JSON, and turns all that
 // happened into one exit code.
-func (a *app) conclude(dir *output, result *results.Result, failed error, o *runOptions) error {
+func (a *app) conclude(dir *output, result *results.Result, failed error, o *measureFlags) error {
 	if failed != nil {
 		failed = &failure{exitOf(failed), failed}
 	}
@@ -184,46 +124,4 @@ func (a *app) show(result *results.Result, report results.Report, asJSON bool) e
 		return &failure{results.ExitCouldNotRun, err}
 	}
 	return a.print(b.String())
-}
-
-// choose keeps the variants that were asked for, in the order of the profile.
-func choose(settings []profiles.Setting, names []string) ([]profiles.Setting, error) {
-	if len(names) == 0 {
-		return settings, nil
-	}
-	var known []string
-	for _, s := range settings {
-		known = append(known, strconv.Quote(s.Name))
-	}
-	for _, n := range names {
-		if !slices.ContainsFunc(settings, func(s profiles.Setting) bool { return s.Name == n }) {
-			return nil, usagef("--variant %q: there is no such variant; the profile has %s", n, strings.Join(known, ", "))
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(settings), func(s profiles.Setting) bool { return !slices.Contains(names, s.Name) }), nil
-}
-
-// secretOf reads a secret of the target from its flag, its file or, with a
-// target, the environment.
-func (a *app) secretOf(flag, value, file string, target bool) (string, error) {
-	switch {
-	case value != "" && file != "":
-		return "", usagef("--%s and --%s-file say the same thing; give one", flag, flag)
-	case value != "":
-		return value, nil
-	case file != "":
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return "", usagef("--%s-file: %w", flag, err)
-		}
-		text := strings.TrimSpace(string(b))
-		if text == "" {
-			return "", usagef("--%s-file: %s is empty; it should hold the secret", flag, file)
-		}
-		return text, nil
-	case target:
-		v, _ := a.lookup("ACKMARK_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")))
-		return v, nil
-	}
-	return "", nil
 }

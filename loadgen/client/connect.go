@@ -126,9 +126,7 @@ func (d *Device) detach(err error, attempt int) (wait time.Duration, again bool)
 	defer d.mu.Unlock()
 	welcomed := d.up
 	if d.sess != nil {
-		r, w := d.sess.Bytes()
-		d.stats.BytesRead += r
-		d.stats.BytesWritten += w
+		d.stats.carried(d.sess)
 	}
 	d.sess, d.up, d.cause = nil, false, err
 	var f *Fault

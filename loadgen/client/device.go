@@ -69,9 +69,12 @@ type Stats struct {
 	NotHeld      uint64 // behind a gap and over the limit; pulled later
 	BytesRead    uint64
 	BytesWritten uint64
-	Unacked      int // deliveries now
-	Unanswered   int // sends now
-	Pulling      int // conversations now, waiting ones included
+	AckBytes     uint64 // of these, ack requests
+	Wakeups      uint64 // reads that brought something, and ack timers that fired
+	AckWakeups   uint64 // of these, the latter
+	Unacked      int    // deliveries now
+	Unanswered   int    // sends now
+	Pulling      int    // conversations now, waiting ones included
 }
 
 // Device makes a device. It does nothing before Start.
@@ -179,11 +182,20 @@ func (d *Device) Stats() Stats {
 	s.Unanswered = len(d.sends)
 	s.Pulling = d.pulls + len(d.queue) + len(d.openings)
 	if d.sess != nil {
-		r, w := d.sess.Bytes()
-		s.BytesRead += r
-		s.BytesWritten += w
+		s.carried(d.sess)
 	}
 	return s
+}
+
+// carried adds what a connection has carried.
+func (s *Stats) carried(sess Session) {
+	r, w := sess.Bytes()
+	s.BytesRead += r
+	s.BytesWritten += w
+	if m, ok := sess.(Meter); ok {
+		s.AckBytes += m.AckBytes()
+		s.Wakeups += m.Wakeups()
+	}
 }
 
 // shut takes the device out of service and says what is left unacked.

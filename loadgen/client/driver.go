@@ -75,6 +75,18 @@ type Session interface {
 	Bytes() (read, written uint64)
 }
 
+// Meter is a Session that counts what a phone's battery pays.
+type Meter interface {
+	// AckBytes returns what ack requests took on the wire: frames with their
+	// framing, over HTTP whole requests. An ack that another request carries
+	// takes nothing of its own.
+	AckBytes() uint64
+	// Wakeups returns how often a read brought something: however much came at
+	// once is one, and so is a message that takes several reads. Over HTTP it is each answer, but for those to acks, which
+	// nobody waits for.
+	Wakeups() uint64
+}
+
 // Handler takes what a Session reads, from one goroutine. now is when the read
 // that completed the frame returned, before anything was decoded. Arguments
 // are valid during the call only.

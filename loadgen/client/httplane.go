@@ -20,6 +20,7 @@ type request struct {
 	body         []byte // JSON; nil for GET
 
 	ref   uint64
+	ack   bool
 	poll  *place   // that it polls
 	pulls []*place // that it pulls, for the device
 	// take decodes the body of an answer with status 200 and returns what hands
@@ -78,6 +79,9 @@ func (l *lane) do(ctx context.Context, r *request, use func(status int, body []b
 	s.write(req, r)
 	if err := l.exchange(req, resp); err != nil {
 		return explained(ctx, err)
+	}
+	if r.ack { // the header is complete once it is written
+		s.ackBytes.Add(uint64(len(req.Header.Header()) + len(r.body)))
 	}
 	keep = !resp.ConnectionClose()
 	return use(resp.StatusCode(), resp.Body())
@@ -143,3 +147,12 @@ func (l *lane) close() {
 		l.conn = nil
 	}
 }
+
+// Requests returns how many requests were written, and how many were polls.
+func (s *httpSession) Requests() (all, polls uint64) { return s.requests.Load(), s.polls.Load() }
+
+// AckBytes returns the bytes of ack requests, headers included.
+func (s *httpSession) AckBytes() uint64 { return s.ackBytes.Load() }
+
+// Wakeups returns the answers to requests other than acks.
+func (s *httpSession) Wakeups() uint64 { return s.wakeups.Load() }

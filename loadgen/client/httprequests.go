@@ -59,7 +59,9 @@ func (s *httpSession) AckIDs(conversation string, epoch uint64, ids []uint64) {
 }
 
 func (s *httpSession) ack(a *wire.Ack) {
-	call(s, http.MethodPost, "/v1/ack", 0, a, func(*wire.AckResult, int, time.Duration) {})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	callLocked(s, &request{method: http.MethodPost, path: "/v1/ack", ack: true}, a, func(*wire.AckResult, int, time.Duration) {})
 }
 
 // Pull queues a page request.

@@ -32,6 +32,8 @@ type httpSession struct {
 	count    counter
 	requests atomic.Uint64
 	polls    atomic.Uint64
+	ackBytes atomic.Uint64
+	wakeups  atomic.Uint64
 
 	answers chan answer
 	ended   chan struct{} // closed when nothing is to be served any more
@@ -62,6 +64,7 @@ type answer struct {
 var (
 	_ Session    = (*httpSession)(nil)
 	_ Requester  = (*httpSession)(nil)
+	_ Meter      = (*httpSession)(nil)
 	_ tryFlusher = (*httpSession)(nil)
 )
 
@@ -191,6 +194,9 @@ func (s *httpSession) make(l *lane, r *request) (a answer, ok bool) {
 	a.request = r
 	err := l.do(ctx, r, func(status int, body []byte) (err error) {
 		a.now = s.clock()
+		if !r.ack {
+			s.wakeups.Add(1)
+		}
 		var none struct{}
 		if status != 200 {
 			a.fault, err = answered(status, body, &none)
@@ -321,6 +327,3 @@ func (s *httpSession) endLocked(err error) {
 func (s *httpSession) Bytes() (read, written uint64) {
 	return s.count.read.Load(), s.count.written.Load()
 }
-
-// Requests returns how many requests were written, and how many were polls.
-func (s *httpSession) Requests() (all, polls uint64) { return s.requests.Load(), s.polls.Load() }

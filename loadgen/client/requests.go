@@ -6,7 +6,14 @@ import "ackmark/refserver/wire"
 
 // AckIDs queues an ack frame by ids.
 func (s *wsSession) AckIDs(conversation string, epoch uint64, ids []uint64) {
-	s.request(&wire.Frame{Ack: &wire.Ack{Conversation: conversation, Epoch: epoch, Ids: ids}})
+	b, err := wire.AppendFrame(nil, &wire.Frame{Ack: &wire.Ack{Conversation: conversation, Epoch: epoch, Ids: ids}})
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enqueueAck(b)
 }
 
 // Pull queues a page request.

@@ -131,11 +131,15 @@ func (s *wsSession) more() error {
 	if f.err != nil {
 		return f.ended()
 	}
+	fresh := f.r == f.w // else the rest of a message comes, which wakes nobody
 	f.room()
 	p := f.buf[f.w:]
 	n, err := s.conn.Read(p)
 	s.now = s.clock()
 	f.w += n
+	if n > 0 && fresh {
+		s.wakeups.Add(1)
+	}
 	f.joined = f.joined || f.pushed && n == len(p)
 	if f.err = err; n == 0 && err != nil {
 		return f.ended()

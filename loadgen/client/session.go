@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gobwas/ws"
@@ -27,6 +28,7 @@ type wsSession struct {
 
 	in       frames
 	now      time.Duration // when the last read returned
+	wakeups  atomic.Uint64
 	delivery Delivery      // the one at hand
 	last     string        // its conversation
 	served   chan struct{} // closed when Serve has returned
@@ -41,10 +43,14 @@ type wsSession struct {
 	closed   bool          // our close frame is queued
 	over     bool          // Serve has returned
 	deadline time.Duration // when the write deadline was set
+	ackBytes uint64        // queued
 	err      error         // why nothing is written any more
 }
 
-var _ Session = (*wsSession)(nil)
+var (
+	_ Session = (*wsSession)(nil)
+	_ Meter   = (*wsSession)(nil)
+)
 
 // keepOut bounds the write buffers that an idle connection holds on to, bytes.
 const keepOut = 4 << 10
@@ -99,7 +105,13 @@ func (s *wsSession) Ack(conversation string, epoch, upTo uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.payload = wire.AppendAck(s.payload[:0], 0, conversation, epoch, upTo)
-	s.enqueue(ws.OpBinary, s.payload)
+	s.enqueueAck(s.payload)
+}
+
+func (s *wsSession) enqueueAck(payload []byte) {
+	before := len(s.out)
+	s.enqueue(ws.OpBinary, payload)
+	s.ackBytes += uint64(len(s.out) - before)
 }
 
 func (s *wsSession) queue(payload []byte) { s.frame(ws.OpBinary, payload) }
@@ -215,3 +227,13 @@ func (s *wsSession) Abort() { s.fail(errAborted) }
 func (s *wsSession) Bytes() (read, written uint64) {
 	return s.count.read.Load(), s.count.written.Load()
 }
+
+// AckBytes returns the bytes of ack frames.
+func (s *wsSession) AckBytes() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ackBytes
+}
+
+// Wakeups returns the reads that brought something after a wait.
+func (s *wsSession) Wakeups() uint64 { return s.wakeups.Load() }

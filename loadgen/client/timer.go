@@ -36,8 +36,15 @@ func (d *Device) onTimer() {
 	}
 	now := d.cfg.Clock()
 	d.timerAt = 0
+	before := d.stats.AckRequests
 	for _, c := range d.all {
 		d.expire(c, now)
+	}
+	if d.stats.AckRequests > before {
+		d.stats.Wakeups++
+		d.stats.AckWakeups++
+	}
+	for _, c := range d.all {
 		d.gapTimeout(c, now)
 		d.pullTimeout(c, now)
 		d.backlogTimeout(c, now)

@@ -98,10 +98,10 @@ type stream struct {
 // group is one sample; groups and inboxes are independent of each other, so
 // their errors add up as squares.
 //
-// Where users log in, what they pull is acked in other ways; over HTTP deliveries
+// Where users log in, or crash, what they pull is acked in other ways; over HTTP deliveries
 // come together, by the poll.
 func (r *run) predict(w *window) (requests, chance float64) {
-	if r.plannedLogins > 0 || r.profile.Clients.Transport == profiles.TransportHTTP || r.profile.Clients.Crash.Between != profiles.CrashOff {
+	if r.plannedLogins > 0 || r.profile.Clients.Transport == profiles.TransportHTTP || r.crashes() || r.crashesClients() {
 		return math.NaN(), math.NaN()
 	}
 	t, groups, all := r.profile.Traffic, len(r.pop.Groups), r.pop.Conversations()

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"ackmark/loadgen/launch"
 	"ackmark/loadgen/measure"
 	"ackmark/profiles"
+	"ackmark/results"
 )
 
 // Config says what to measure and on what.
@@ -28,9 +30,28 @@ type Config struct {
 	AdminSecret string
 
 	// Executable is started as the server, with ServerArgs first; empty means
-	// this executable and {"refserver", "serve"}.
-	Executable string
-	ServerArgs []string
+	// this executable and {"refserver", "serve"}. ServerVersion is what the
+	// result says of it; empty is ToolVersion.
+	Executable    string
+	ServerArgs    []string
+	ServerVersion string
+	// OtherServer is the executable of another build, instead of those three:
+	// Run finds them out with ServerOf.
+	OtherServer string
+
+	// Order is what to measure, in order. Nil is every setting as often as the
+	// profile says, interleaved; empty measures nothing and judges Done alone.
+	Order []Turn
+	// Done are runs that were measured earlier and belong to this result too.
+	// They are judged together with the new ones.
+	Done []results.Run
+	// Started is when the first of Done began; zero is now. Run.StartedMs counts
+	// from it.
+	Started time.Time
+	// RunEnded takes each complete run as it ends, before the next begins, with a
+	// verdict of its own: that of a measurement with just this run. An error ends
+	// the measurement. May be nil.
+	RunEnded func(results.Run) error
 
 	ToolVersion string
 	// LogDir is where the children's logs are copied when a run fails; empty
@@ -103,6 +124,8 @@ func (c *Config) Check() error {
 		return usage(errors.New("--redis and --embedded name two stores; choose one"))
 	case c.Target != "" && (c.TokenSecret == "" || c.AdminSecret == ""):
 		return usage(errors.New("--target needs the server's secrets, to make users and their tokens: --token-secret-file and --admin-secret-file"))
+	case c.OtherServer != "" && (c.Target != "" || c.Executable != ""):
+		return usage(errors.New("another build's executable is a server of its own; leave the target, or the executable, out"))
 	case c.Target == "" && (c.TokenSecret != "" || c.AdminSecret != ""):
 		return usage(errors.New("secrets are for a server that runs already; name it with --target, or leave them out"))
 	}
@@ -118,7 +141,7 @@ func (c *Config) Check() error {
 	}
 	for _, s := range c.Settings {
 		for _, f := range s.Profile.Faults {
-			if c.Target != "" && f.Kind != profiles.FaultReset {
+			if c.Target != "" && f.Kind != profiles.FaultReset && f.Kind != profiles.FaultCrashClients {
 				return usage(fmt.Errorf("variant %s has the fault %s, and what runs at --target isn't ours to kill; leave --target out", s.Name, f.Kind))
 			}
 		}
@@ -126,8 +149,21 @@ func (c *Config) Check() error {
 			return usage(fmt.Errorf("variant %s has the fault %s, which needs a Redis of the run's own; leave --redis and --embedded out", s.Name, profiles.FaultKillRedis))
 		}
 	}
+	if err := c.checkOrder(); err != nil {
+		return usage(err)
+	}
 	if c.Executable == "" && len(c.ServerArgs) == 0 {
 		c.ServerArgs = []string{"refserver", "serve"}
+	}
+	if c.Executable != "" { // a child runs in a directory of its own
+		path, err := filepath.Abs(c.Executable)
+		if err != nil {
+			return usage(fmt.Errorf("the server's executable: %w", err))
+		}
+		c.Executable = path
+	}
+	if c.ServerVersion == "" {
+		c.ServerVersion = c.ToolVersion
 	}
 	if c.Progress == nil {
 		c.Progress = func(Progress) {}

@@ -19,7 +19,7 @@
 //
 // Faults of the profile are injected in measure, one after another: kills of the
 // server (in designs that fan out: in the middle of a fan-out) and of Redis, from
-// whose tail messages may be cut, and resets of connections. What each took is
+// whose tail messages may be cut, resets of connections, and crashes of clients. What each took is
 // kept for the audit, which reads the store's rows itself, design by design, and
 // never asks the server whose account it is that is audited. What is stored per
 // message is read once, at a moment when nobody has pulled it yet (stock).

@@ -29,6 +29,7 @@ type engine struct {
 	tokenSecret string
 	adminSecret string
 	began       time.Time
+	rules       results.Rules
 	result      *results.Result
 
 	progressMu sync.Mutex // held while Progress is told
@@ -43,15 +44,25 @@ func Run(ctx context.Context, cfg Config) (res *results.Result, err error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	rules, err := rulesOf(cfg.Settings)
+	rules, err := RulesOf(cfg.Settings)
 	if err != nil {
 		return nil, usage(err)
 	}
-	e := &engine{cfg: cfg, tag: newTag(), began: time.Now(), tokenSecret: cfg.TokenSecret, adminSecret: cfg.AdminSecret}
+	if err := cfg.otherServer(ctx); err != nil {
+		return nil, usage(err)
+	}
+	e := &engine{cfg: cfg, tag: newTag(), began: time.Now(), rules: rules, tokenSecret: cfg.TokenSecret, adminSecret: cfg.AdminSecret}
+	if !cfg.Started.IsZero() {
+		e.began = cfg.Started
+	}
 	if cfg.Target == "" {
 		e.tokenSecret, e.adminSecret = secret(), secret()
 	}
 	e.result = e.newResult()
+	if len(cfg.order()) == 0 {
+		e.finish(nil)
+		return e.result, nil
+	}
 	if err := e.preflight(); err != nil {
 		return nil, err
 	}
@@ -64,23 +75,25 @@ func Run(ctx context.Context, cfg Config) (res *results.Result, err error) {
 	}
 	// On every path: children end, keys and the run directory go.
 	err = errors.Join(err, e.launcher.Close())
-	e.finish(rules, err)
+	e.finish(err)
 	return e.result, err
 }
 
-// measure carries out the runs in interleaved order.
+// measure carries out the runs in their order.
 func (e *engine) measure(ctx context.Context) error {
-	order := interleaved(len(e.cfg.Settings), e.cfg.Settings[0].Profile.Repeats)
+	order := e.cfg.order()
+	_, last := e.cfg.earlier()
 	for i, t := range order {
 		if ctx.Err() != nil {
 			e.result.Interrupted = true
 			return nil
 		}
-		setting := e.cfg.Settings[t.variant]
+		setting := e.cfg.Settings[t.Setting]
 		if err := e.store(ctx, setting.Profile); err != nil {
 			return e.unlessInterrupted(ctx, err)
 		}
-		r, err := newRun(e, setting, t.repeat, i+1, len(order))
+		number, of := last+i+1, last+len(order)
+		r, err := newRun(e, setting, t.Repeat, number, of)
 		if err != nil {
 			return err
 		}
@@ -91,7 +104,13 @@ func (e *engine) measure(ctx context.Context) error {
 		if err != nil {
 			return e.unlessInterrupted(ctx, err)
 		}
-		e.progress(Progress{Kind: RunEnded, Run: i + 1, Runs: len(order), Variant: setting.Name, Repeat: t.repeat, Note: r.summary()})
+		e.progress(Progress{Kind: RunEnded, Run: number, Runs: of, Variant: setting.Name, Repeat: t.Repeat, Note: r.summary()})
+		if e.cfg.RunEnded == nil {
+			continue
+		}
+		if err := e.cfg.RunEnded(judgedAlone(r.out, e.rules)); err != nil {
+			return fmt.Errorf("keeping run %d: %w", number, err)
+		}
 	}
 	return nil
 }

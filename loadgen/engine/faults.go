@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"ackmark/loadgen/client"
 	"ackmark/loadgen/ledger"
 	"ackmark/profiles"
 )
@@ -19,12 +18,13 @@ type damage struct {
 	inFanout    int // of these, with a fan-out half-way
 	redisKills  int
 	resets      int // connections broken
+	crashed     int // clients
 	tails       []lostTail
 	noted       map[string][]ledger.Base // by conversation: of epochs that Redis has ended by dying
 }
 
 // any tells whether there was a fault.
-func (d *damage) any() bool { return d.serverKills+d.redisKills+d.resets > 0 }
+func (d *damage) any() bool { return d.serverKills+d.redisKills+d.resets+d.crashed > 0 }
 
 // dueFault is one occurrence of a fault.
 type dueFault struct {
@@ -67,6 +67,8 @@ func (r *run) injectFaults(ctx context.Context, begin time.Duration) error {
 			err = r.killRedis(ctx, w, f.Fault)
 		case profiles.FaultReset:
 			r.reset(f.Fault, i)
+		case profiles.FaultCrashClients:
+			r.damage.crashed += r.lives.crash(r.hit(f.Share, i), f.Down.Std())
 		default:
 			err = usage(fmt.Errorf("there is no fault %q", f.Kind))
 		}
@@ -152,18 +154,33 @@ func (r *run) killRedis(ctx context.Context, w *waiter, f profiles.Fault) error 
 // reset breaks the connections of a share of the devices that have one, chosen
 // by the run's seed. They reconnect as after any loss of the network.
 func (r *run) reset(f profiles.Fault, serial int) {
-	var present []*client.Device
-	for u := range r.seats {
+	for _, u := range r.hit(f.Share, serial) {
 		if d := r.device(u); d != nil {
-			present = append(present, d)
+			d.Drop()
+			r.damage.resets++
+		}
+	}
+}
+
+// hit chooses a share of the users who have a device, by the run's seed and
+// which failure of the run it is.
+func (r *run) hit(share profiles.Percent, serial int) []int {
+	var present []int
+	for u := range r.seats {
+		if r.device(u) != nil {
+			present = append(present, u)
 		}
 	}
 	rng := rand.New(rand.NewPCG(r.seed, uint64(serial)))
-	n := min(f.Share.Of(len(present)), len(present))
+	n := min(share.Of(len(present)), len(present))
 	for i := range n {
 		j := i + rng.IntN(len(present)-i)
 		present[i], present[j] = present[j], present[i]
-		present[i].Drop()
 	}
-	r.damage.resets += n
+	return present[:n]
+}
+
+// crashesClients tells whether a fault of the run does.
+func (r *run) crashesClients() bool {
+	return slices.ContainsFunc(r.profile.Faults, func(f profiles.Fault) bool { return f.Kind == profiles.FaultCrashClients })
 }

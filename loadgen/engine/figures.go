@@ -25,6 +25,8 @@ func (r *run) figures() {
 	r.dedupFigures()
 	r.acks(w, seconds, deliveries)
 	r.costs(deliveries)
+	r.battery(seconds, deliveries)
+	r.redeliveries()
 	r.healthOf()
 	r.out.Series = series(snap, r.usage())
 	r.out.Phases = r.phases.list
@@ -75,7 +77,13 @@ func (r *run) costs(deliveries float64) {
 			m.Set("redis_rss_bytes", float64(u.RSS))
 		}
 	}
-	in, out := float64(to.read-from.read), float64(to.wrote-from.wrote)
+	system, ok := m.Get("redis_cpu_us_per_delivery")
+	if server, known := m.Get("server_cpu_us_per_delivery"); ok && known {
+		m.Set("system_cpu_us_per_delivery", server+system)
+	} else {
+		m.SetNull("system_cpu_us_per_delivery")
+	}
+	in, out := float64(to.carried.read-from.carried.read), float64(to.carried.wrote-from.carried.wrote)
 	m.Set("wire_bytes_in", in)
 	m.Set("wire_bytes_out", out)
 	m.Set("wire_bytes_per_delivery", (in+out)/deliveries)

@@ -67,7 +67,7 @@ func (l *lives) arrive(user int, intended time.Duration) {
 		r := l.run
 		w := r.obs.window.Load()
 		l.late(user, intended, w)
-		if !l.login(user, intended) {
+		if !l.login(user, intended, true) {
 			return
 		}
 		if w.holds(intended) {
@@ -100,15 +100,16 @@ func (l *lives) visit(user int) {
 		if !l.leave(user) {
 			continue // crashed, and not back yet
 		}
-		if away == 0 || !l.wait(l.visits, away) || !l.login(user, l.run.clock.now()) {
+		if away == 0 || !l.wait(l.visits, away) || !l.login(user, l.run.clock.now(), true) {
 			return
 		}
 	}
 }
 
 // login connects a user's device, with what an earlier one had persisted. It
-// returns when the server has welcomed it; false when it didn't.
-func (l *lives) login(user int, intended time.Duration) bool {
+// returns when the server has welcomed it; false when it didn't. counts says
+// whether it is among the logins that the run measures.
+func (l *lives) login(user int, intended time.Duration, counts bool) bool {
 	r := l.run
 	token, err := r.token(user)
 	if err != nil {
@@ -117,7 +118,7 @@ func (l *lives) login(user int, intended time.Duration) bool {
 	}
 	id, seat := client.Identity{Index: user, User: r.pop.Users[user], Token: token}, &r.seats[user]
 	d := r.fleet.DeviceFrom(id, seat.former())
-	r.obs.dials(user, intended, true)
+	r.obs.dials(user, intended, counts)
 	seat.device.Store(d)
 	ctx, cancel := context.WithTimeout(l.ctx, connectTimeout)
 	defer cancel()
@@ -172,11 +173,46 @@ func (l *lives) crashed(user int) {
 		d.Crash() // waits until all of it has ended
 		seat.keep(d)
 		if l.wait(l.ctx, l.run.profile.Clients.Crash.Relogin.Std()) {
-			l.login(user, l.run.clock.now())
+			l.login(user, l.run.clock.now(), true)
 			return
 		}
 		l.run.obs.left(user, l.run.clock.now())
 	})
+}
+
+// crash crashes users' devices, as a power cut would, and has them log in again
+// after the time that they are down. It returns, with how many there were, when
+// they are dead: from then on the drain waits until they have synced again.
+func (l *lives) crash(users []int, down time.Duration) (n int) {
+	var dying sync.WaitGroup
+	for _, u := range users {
+		d := l.run.seats[u].take()
+		if d == nil {
+			continue // leaving, or crashed otherwise
+		}
+		dying.Add(1)
+		if !l.begin(func() { l.crashOne(u, d, down, dying.Done) }) {
+			l.run.seats[u].device.Store(d) // too late: it ends with the run
+			dying.Done()
+			continue
+		}
+		n++
+	}
+	dying.Wait()
+	return n
+}
+
+func (l *lives) crashOne(user int, d *client.Device, down time.Duration, dead func()) {
+	r, at := l.run, l.run.clock.now()
+	d.Crash()
+	r.obs.powerCut(user, at)
+	r.seats[user].keep(d)
+	dead()
+	if l.wait(l.ctx, down) {
+		l.login(user, r.clock.now(), r.plannedLogins > 0 || r.msgs.backlog > 0)
+		return
+	}
+	r.obs.left(user, r.clock.now())
 }
 
 // crashing says for each login whether its client crashes: with the profile's

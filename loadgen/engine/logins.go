@@ -6,7 +6,6 @@ import (
 
 	"ackmark/loadgen/client"
 	"ackmark/loadgen/measure"
-	"ackmark/profiles"
 )
 
 // logins sums up what logging in took, over all logins of a run that count: who
@@ -114,6 +113,18 @@ func (o *observer) OnCrash(dev int, c client.CrashedAt) {
 	o.crashed(dev)
 }
 
+// powerCut takes into the books that a device has crashed without a chance to
+// tell: what it had not acked, nobody will.
+func (o *observer) powerCut(dev int, at time.Duration) {
+	st := &o.devices[dev]
+	st.ended(client.NoCrash)
+	o.gone(st, at)
+	o.syncs(st)
+	o.logins.mu.Lock()
+	defer o.logins.mu.Unlock()
+	o.logins.crashes++
+}
+
 // backlogLogins tells whether those who are connected from the start find a
 // backlog, and nobody else logs in: then theirs are the logins that count.
 func (r *run) backlogLogins() bool { return r.msgs.backlog > 0 && r.plannedLogins == 0 }
@@ -124,7 +135,7 @@ func (r *run) loginFigures() {
 	l, m := &r.obs.logins, r.out.Metrics
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.profile.Clients.Crash.Between != profiles.CrashOff {
+	if r.crashes() || r.crashesClients() {
 		m.Set("crashes", float64(l.crashes))
 	}
 	if l.began == 0 && r.plannedLogins == 0 {

@@ -212,6 +212,9 @@ func (r *run) tellDamage(a *account) {
 	if d.resets > 0 {
 		r.warn("connections reset: %d; what was under way on them isn't reconciled", d.resets)
 	}
+	if d.crashed > 0 {
+		r.warn("clients crashed: %d; what was under way to and from them isn't reconciled", d.crashed)
+	}
 	if n := a.report.StoredAgain; n > 0 {
 		r.warn("messages that were stored more than once, seen at two seqs: %d", n)
 	}

@@ -86,7 +86,7 @@ func newRun(e *engine, s profiles.Setting, repeat, number, of int) (*run, error)
 		return nil, err
 	}
 	r.out = results.Run{
-		Variant: s.Name, Repeat: repeat, Seed: r.seed, Metrics: results.Values{},
+		Variant: s.Name, Repeat: repeat, Seed: r.seed, Number: number, Metrics: results.Values{},
 		Histograms: map[string]results.Histogram{}, Warnings: append([]string(nil), s.Warnings...),
 	}
 	return r, nil

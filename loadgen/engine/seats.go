@@ -15,10 +15,10 @@ type seat struct {
 	// and not back yet.
 	device atomic.Pointer[client.Device]
 
-	mu          sync.Mutex    // guards what follows
-	saved       *client.Saved // what the last device had persisted; nil before it ended
-	read, wrote uint64        // bytes of the connections of earlier devices
-	forgotten   uint64        // what earlier devices showed without knowing whether it was new
+	mu        sync.Mutex    // guards what follows
+	saved     *client.Saved // what the last device had persisted; nil before it ended
+	carried   carried       // by the connections of earlier devices
+	forgotten uint64        // what earlier devices showed without knowing whether it was new
 }
 
 // device is the one that a user has now, or nil.
@@ -34,8 +34,7 @@ func (s *seat) keep(d *client.Device) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.saved = d.Saved()
-	s.read += st.BytesRead
-	s.wrote += st.BytesWritten
+	s.carried.add(&st)
 	s.forgotten += st.Forgotten
 }
 
@@ -46,21 +45,40 @@ func (s *seat) former() *client.Saved {
 	return s.saved
 }
 
-// bytes sums what all connections have carried.
-func (r *run) bytes() (read, written uint64) {
+// carried is what went over connections, and how often that woke a device.
+type carried struct {
+	read, wrote uint64 // bytes
+	acks        uint64 // bytes of ack requests
+	wakeups     uint64
+	ackWakeups  uint64 // of these, for an ack alone
+}
+
+func (c *carried) add(st *client.Stats) {
+	c.read += st.BytesRead
+	c.wrote += st.BytesWritten
+	c.acks += st.AckBytes
+	c.wakeups += st.Wakeups
+	c.ackWakeups += st.AckWakeups
+}
+
+// carried sums what all connections have carried.
+func (r *run) carried() carried {
+	var sum carried
 	for i := range r.seats {
 		s := &r.seats[i]
 		s.mu.Lock()
-		read += s.read
-		written += s.wrote
+		sum.read += s.carried.read
+		sum.wrote += s.carried.wrote
+		sum.acks += s.carried.acks
+		sum.wakeups += s.carried.wakeups
+		sum.ackWakeups += s.carried.ackWakeups
 		s.mu.Unlock()
 		if d := s.device.Load(); d != nil {
 			st := d.Stats()
-			read += st.BytesRead
-			written += st.BytesWritten
+			sum.add(&st)
 		}
 	}
-	return read, written
+	return sum
 }
 
 // dedupFigures are what remembering takes and what a window was too small for.

@@ -16,12 +16,12 @@ const lead = 20 * time.Millisecond
 // mark is what the processes, connections and counters stood at, at one end of
 // the measure phase.
 type mark struct {
-	at          time.Duration
-	sample      int // of the sampler
-	page        measure.Metrics
-	redis       measure.RedisInfo
-	hasRedis    bool
-	read, wrote uint64 // bytes of all connections
+	at       time.Duration
+	sample   int // of the sampler
+	page     measure.Metrics
+	redis    measure.RedisInfo
+	hasRedis bool
+	carried  carried // by all connections
 }
 
 // traffic walks the schedule through warm-up and measure. It returns when both
@@ -146,7 +146,7 @@ func (r *run) markEnd() error {
 func (r *run) readCounters(ctx context.Context, m *mark) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	m.read, m.wrote = r.bytes()
+	m.carried = r.carried()
 	if page, err := r.observePage(ctx); err == nil {
 		m.page = page
 	} else {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -8,9 +9,10 @@ import (
 	"ackmark/results"
 )
 
-// rulesOf gathers what the result is judged by. Thresholds that all variants
-// have are the profile's; a variant that sets its own is judged by those.
-func rulesOf(settings []profiles.Setting) (results.Rules, error) {
+// RulesOf gathers what a result with these settings is judged by. Thresholds that
+// all variants have are the profile's; a variant that sets its own is judged by
+// those. The error lies in a condition.
+func RulesOf(settings []profiles.Setting) (results.Rules, error) {
 	rules := results.Rules{Limits: results.DefaultLimits(), Repeats: settings[0].Profile.Repeats}
 	shared := !slices.ContainsFunc(settings, func(s profiles.Setting) bool {
 		return !slices.Equal(s.Profile.Thresholds, settings[0].Profile.Thresholds)
@@ -30,7 +32,9 @@ func rulesOf(settings []profiles.Setting) (results.Rules, error) {
 			expect = append(thresholds, expect...)
 		}
 		rules.Variants = append(rules.Variants, results.VariantRule{
-			Name: s.Name, AckPolicy: s.Profile.Clients.Ack.Policy, CrashOf: s.CrashOf, Expect: expect, Required: results.RequiredFor(s.Profile),
+			Name: s.Name, AckPolicy: s.Profile.Clients.Ack.Policy, CrashOf: s.CrashOf,
+			Hash: profiles.HashSettings([]profiles.Setting{s}), Set: maps.Clone(s.Set),
+			Expect: expect, Required: results.RequiredFor(s.Profile),
 		})
 	}
 	return rules, nil
@@ -40,27 +44,28 @@ func rulesOf(settings []profiles.Setting) (results.Rules, error) {
 func (e *engine) newResult() *results.Result {
 	src := e.cfg.Source
 	r := &results.Result{
-		Schema: results.SchemaV1, ToolVersion: e.cfg.ToolVersion, Started: e.began.UTC(), Ended: e.began.UTC(),
+		Schema: results.SchemaCurrent, ToolVersion: e.cfg.ToolVersion, Started: e.began.UTC(), Ended: e.began.UTC(),
 		Profile: results.Profile{
-			Name: src.Name(), Hash: profiles.HashSettings(e.cfg.Settings), Source: string(src.YAML()),
+			Name: src.Name(), Hash: profiles.HashSettings(e.cfg.Settings), Seed: e.cfg.Settings[0].Profile.Seed, Source: string(src.YAML()),
 			Sets: e.cfg.Sets, Thresholds: e.cfg.Settings[0].Profile.Thresholds,
 		},
 		Environment: results.FingerprintFrom(results.Collect("")),
 		Generators:  []results.Node{{Name: "generator 1", Kind: results.Private, Version: e.cfg.ToolVersion}},
 	}
-	server := results.Node{Name: "server 1", Kind: results.Private, Version: e.cfg.ToolVersion}
+	server := results.Node{Name: "server 1", Kind: results.Private, Version: e.cfg.ServerVersion}
 	if e.cfg.Target != "" {
 		server.Kind, server.Version = results.Given, ""
 	}
 	r.Servers = []results.Node{server}
+	r.Runs, _ = e.cfg.earlier()
 	return r
 }
 
 // finish judges. A failure of the infrastructure outranks whatever the runs
 // that were complete would say.
-func (e *engine) finish(rules results.Rules, failed error) {
+func (e *engine) finish(failed error) {
 	e.result.Ended = time.Now().UTC()
-	results.Judge(e.result, rules)
+	results.Judge(e.result, e.cfg.judged(e.rules))
 	if failed == nil {
 		return
 	}

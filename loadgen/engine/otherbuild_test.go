@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// script makes an executable that does what a line of shell says.
+func script(t *testing.T, name, line string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+line+"\n"), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestServerOf(t *testing.T) {
+	for _, tt := range []struct {
+		name, says string
+		args       []string
+		version    string
+	}{
+		{"a loadgen", "loadgen devel 0123456789ab (modified) go1.26.1 linux/amd64", []string{"refserver", "serve"}, "devel 0123456789ab (modified)"},
+		{"a refserver", "refserver v1.2.3 go1.26.1 linux/amd64", []string{"serve"}, "v1.2.3"},
+	} {
+		args, version, err := ServerOf(t.Context(), script(t, "x", `test "$*" = version && echo "`+tt.says+`"`, 0o755))
+		if err != nil || !slices.Equal(args, tt.args) || version != tt.version {
+			t.Errorf("%s: %q, %q, %v; want %q, %q", tt.name, args, version, err, tt.args, tt.version)
+		}
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	for _, tt := range []struct {
+		name, path, want string
+		ctx              context.Context
+	}{
+		{"something else", script(t, "x", "echo nginx version 1.2 go1.26 linux", 0o755), `neither a loadgen nor a refserver: asked for its version, it says "nginx`, t.Context()},
+		{"of no version", script(t, "x", "echo loadgen", 0o755), "neither a loadgen nor a refserver", t.Context()},
+		{"one that fails", script(t, "x", "exit 3", 0o755), `"version" failed: exit status 3`, t.Context()},
+		{"no file", filepath.Join(t.TempDir(), "none"), "there is no file", t.Context()},
+		{"a directory", t.TempDir(), "can't be run", t.Context()},
+		{"a file", script(t, "x", "", 0o644), "can't be run", t.Context()},
+		{"an end", script(t, "x", "exec sleep 60", 0o755), "neither a loadgen nor a refserver", over},
+	} {
+		if _, _, err := ServerOf(tt.ctx, tt.path); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// Another build's server is given once: by its executable or as a target.
+func TestOtherServer(t *testing.T) {
+	c := Config{OtherServer: script(t, "x", `echo "refserver v1.2.3 go1.26.1 linux/amd64"`, 0o755)}
+	if err := c.otherServer(t.Context()); err != nil || c.Executable != c.OtherServer || c.ServerVersion != "v1.2.3" || !slices.Equal(c.ServerArgs, []string{"serve"}) {
+		t.Errorf("%q %q %q, %v", c.Executable, c.ServerArgs, c.ServerVersion, err)
+	}
+}
