@@ -29,12 +29,31 @@ func Write(path string, r *Result) error {
 }
 
 // WriteFile puts b where a reader finds either all of it or what was there
-// before, and says what would be right where it can't.
+// before, and says what would be right where it can't. A link is followed;
+// what is no file, a pipe or /dev/stdout, is written into.
 func WriteFile(path string, b []byte) error {
-	if err := writeAtomic(path, b); err != nil {
+	write, at := writeAtomic, path
+	if info, err := os.Stat(path); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil && info.Mode().IsRegular() {
+			at = real
+		}
+		if !info.Mode().IsRegular() && !info.IsDir() {
+			write = writeInto
+		}
+	}
+	if err := write(at, b); err != nil {
 		return explainWrite(path, int64(len(b)), err)
 	}
 	return nil
+}
+
+func writeInto(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }
 
 func writeAtomic(path string, b []byte) (err error) {

@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,6 +54,13 @@ func TestWriteRefusesWhatIsWrong(t *testing.T) {
 		"twice":      {func(r *Result) { r.Runs[1] = r.Runs[0] }, "another run of this variant and repeat"},
 		"phase":      {func(r *Result) { r.Runs[0].Phases[3].EndMs = 1 }, "phase measure ends at 1 ms"},
 		"times":      {func(r *Result) { r.Ended = r.Started.Add(-1) }, "before it started"},
+		"number":     {func(r *Result) { r.Runs[0].Number, r.Runs[3].Number = 7, 7 }, "runs[3] (10 or 500ms, repeat 1): there is another run with number 7"},
+		"variant":    {func(r *Result) { r.Variants[1].Name = r.Variants[0].Name }, `variants[1]: there is another variant "each"`},
+		"no axis":    {func(r *Result) { r.Sweep = &Sweep{} }, "sweep.vary is empty"},
+		"no key":     {func(r *Result) { r.Sweep = sweepOf(Axis{Values: []string{"1"}}) }, "sweep.vary[0] has no key"},
+		"no values":  {func(r *Result) { r.Sweep = sweepOf(Axis{Key: "seed"}) }, "sweep.vary[0] (seed) has no values"},
+		"one axis":   {func(r *Result) { r.Sweep = sweepOf(Axis{"seed", []string{"1"}}, Axis{"seed", []string{"2"}}) }, "sweep.vary[1] (seed): there is another axis"},
+		"one value":  {func(r *Result) { r.Sweep = sweepOf(Axis{"seed", []string{"1", "2", "1"}}) }, `sweep.vary[0] (seed) has "1" twice`},
 		"hash":       {func(r *Result) { r.Environment.Cores = 64 }, "environment.hash is not that of the facts"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,6 +77,8 @@ func TestWriteRefusesWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func sweepOf(axes ...Axis) *Sweep { return &Sweep{Vary: axes} }
 
 func TestDecodeRefuses(t *testing.T) {
 	good, err := Encode(minimal())
@@ -124,6 +134,43 @@ func TestWriteLeavesNothing(t *testing.T) {
 	}
 }
 
+// A link stays a link, and a device or pipe is written into: renaming over
+// /dev/null would take it from the whole machine.
+func TestWriteFileGoesWhereThePathLeads(t *testing.T) {
+	dir := t.TempDir()
+	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(target, []byte("before"), 0o644), os.Symlink("target", link), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(link, []byte("after")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(target); string(got) != "after" {
+		t.Errorf("the link's target has %q", got)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != fs.ModeSymlink {
+		t.Error("the link is gone")
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // so that nobody waits for the other side
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := WriteFile(pipe, []byte("through")); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, len("through"))
+	if _, err := io.ReadFull(reader, got); err != nil || string(got) != "through" {
+		t.Errorf("read %q, %v", got, err)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
+		t.Error("the pipe is gone")
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 3 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	bare, err := Encode(minimal())
 	if err != nil {
@@ -144,6 +191,8 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(old)
+	f.Add(stored(f, "result-v1.json"))
+	f.Add(stored(f, "result-v2.json"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r, err := Decode(in)
 		if err != nil {

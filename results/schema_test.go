@@ -2,7 +2,9 @@ package results
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -85,6 +87,49 @@ func TestSchemaRefuses(t *testing.T) {
 				t.Fatal("accepted")
 			}
 		})
+	}
+}
+
+// Others validate with the schema of v1; it changes no more.
+func TestSchemaOfV1IsFrozen(t *testing.T) {
+	const want = "f49dca737cc578fcf41206ed60a64f3e9b12466bf41e735a48e15f4050443c5c"
+	if got := fmt.Sprintf("%x", sha256.Sum256(Schema(SchemaV1))); got != want {
+		t.Errorf("schema/v1.json was changed (sha256 %s); what is new belongs into a new version", got)
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	if ids := Schemas(); !slices.Contains(ids, SchemaCurrent) || ids[len(ids)-1] != SchemaCurrent {
+		t.Errorf("%s isn't the last of %q", SchemaCurrent, ids)
+	}
+	if Schema("ackmark/result/v9") != nil {
+		t.Error("a schema of no version")
+	}
+	for _, id := range Schemas() {
+		var root map[string]any
+		if err := json.Unmarshal(Schema(id), &root); err != nil {
+			t.Fatal(err)
+		}
+		if named := root["properties"].(map[string]any)["schema"].(map[string]any)["const"]; named != id {
+			t.Errorf("the schema of %s is for %v", id, named)
+		}
+		described(t, id, root)
+		for name, def := range root["$defs"].(map[string]any) {
+			described(t, id+" "+name, def.(map[string]any))
+		}
+	}
+}
+
+// described checks that an object and each of its keys say what they are.
+func described(t *testing.T, where string, s map[string]any) {
+	t.Helper()
+	if s["description"] == nil {
+		t.Errorf("%s has no description", where)
+	}
+	for key, p := range s["properties"].(map[string]any) {
+		if p := p.(map[string]any); p["description"] == nil && p["$ref"] == nil {
+			t.Errorf("%s.%s has no description", where, key)
+		}
 	}
 }
 

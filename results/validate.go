@@ -10,7 +10,8 @@ import (
 
 // Validate checks what the JSON Schema can't say: that figures of a histogram
 // are in order and null when there is no data (measuring.md, 8), that series
-// are of one length, that names are the registry's, that runs are told apart.
+// are of one length, that names are the registry's, that runs, variants and the
+// axes of a sweep are told apart.
 func (r *Result) Validate() error {
 	if !slices.Contains(Schemas(), r.Schema) {
 		return fmt.Errorf("schema is %q, should be one of %s", r.Schema, strings.Join(Schemas(), ", "))
@@ -25,7 +26,7 @@ func (r *Result) Validate() error {
 		variant string
 		repeat  int
 	}
-	seen := map[id]bool{}
+	seen, numbers := map[id]bool{}, map[int]bool{}
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		where := fmt.Sprintf("runs[%d] (%s, repeat %d)", i, run.Variant, run.Repeat)
@@ -34,8 +35,48 @@ func (r *Result) Validate() error {
 		} else {
 			seen[k] = true
 		}
+		if run.Number != 0 && numbers[run.Number] {
+			return fmt.Errorf("%s: there is another run with number %d", where, run.Number)
+		}
+		numbers[run.Number] = true
 		if err := run.validate(); err != nil {
 			return fmt.Errorf("%s: %w", where, err)
+		}
+	}
+	variants := map[string]bool{}
+	for i := range r.Variants {
+		name := r.Variants[i].Name
+		if variants[name] {
+			return fmt.Errorf("variants[%d]: there is another variant %q", i, name)
+		}
+		variants[name] = true
+	}
+	return r.Sweep.validate()
+}
+
+func (s *Sweep) validate() error {
+	if s == nil {
+		return nil
+	}
+	if len(s.Vary) == 0 {
+		return errors.New("sweep.vary is empty; it should name the keys that are varied, or sweep be null")
+	}
+	seen := map[string]bool{}
+	for i, a := range s.Vary {
+		where := fmt.Sprintf("sweep.vary[%d] (%s)", i, a.Key)
+		switch {
+		case a.Key == "":
+			return fmt.Errorf("sweep.vary[%d] has no key", i)
+		case seen[a.Key]:
+			return fmt.Errorf("%s: there is another axis of this key", where)
+		case len(a.Values) == 0:
+			return fmt.Errorf("%s has no values", where)
+		}
+		seen[a.Key] = true
+		for j, v := range a.Values {
+			if slices.Contains(a.Values[:j], v) {
+				return fmt.Errorf("%s has %q twice", where, v)
+			}
 		}
 	}
 	return nil

@@ -26,9 +26,10 @@ func (a *app) reportCommand() *cobra.Command {
 		Use:   "report RESULT",
 		Short: "show a result again: table, Markdown, CSV or JSON",
 		Long: "Shows what was measured earlier: a result file of this or an older version, or a\n" +
-			"directory that holds one. It judges nothing again, so its exit code says whether\n" +
-			"the result could be shown (0), not what the verdict was. As JSON it converts\n" +
-			"between versions of the format; what an older one can't hold is said on stderr.",
+			"directory that holds one. It is no gate: the exit code is 0 when the result was\n" +
+			"shown, whatever its verdict, 2 when RESULT can't be read or a flag is wrong, and\n" +
+			"5 when it couldn't be written. As JSON it converts between versions of the\n" +
+			"format; what an older one can't hold is said on stderr.",
 		Example: "  loadgen report results/runs/20260102T030405Z-smoke\n" +
 			"  loadgen report old/result.json --format markdown --out old.md\n" +
 			"  loadgen report new/result.json --format json --schema v1 > for-old-tools.json",
@@ -46,6 +47,9 @@ func (a *app) reportCommand() *cobra.Command {
 }
 
 func (a *app) report(path string, o *reportOptions, schemaGiven bool) error {
+	if !slices.Contains(reportFormats(), o.format) {
+		return usagef("--format %q: it should be one of %s", o.format, strings.Join(reportFormats(), ", "))
+	}
 	schema := results.SchemaCurrent
 	if schemaGiven {
 		i := slices.Index(schemaNames(), o.schema)
@@ -56,9 +60,6 @@ func (a *app) report(path string, o *reportOptions, schemaGiven bool) error {
 			return usagef("--schema is for --format json, not %s", o.format)
 		}
 		schema = results.Schemas()[i]
-	}
-	if !slices.Contains(reportFormats(), o.format) {
-		return usagef("--format %q: it should be one of %s", o.format, strings.Join(reportFormats(), ", "))
 	}
 	result, err := results.Read(path)
 	if err != nil {

@@ -25,6 +25,10 @@ func TestReport(t *testing.T) {
 		{"json, newest", []string{oldResult, "--format", "json"}, 0, []string{`"schema": "ackmark/result/v2"`}, nil},
 		{"json, older", []string{"../../results/testdata/result-v2.json", "--format", "json", "--schema", "v1"}, 0,
 			[]string{`"schema": "ackmark/result/v1"`}, []string{"v1 can't hold the grid of the sweep"}},
+		{"a sweep", []string{"../../results/testdata/result-v2.json"}, 0, []string{"ack-storm: 2 variants", "every=10 · every 10"}, nil},
+		{"none", nil, 2, nil, []string{"one argument"}},
+		{"directory without one", []string{"testdata"}, 2, nil, []string{"testdata/result.json", "no such file"}},
+		{"format before schema", []string{oldResult, "--format", "pdf", "--schema", "v1"}, 2, nil, []string{"text, markdown, csv, json"}},
 		{"no such file", []string{"nowhere"}, 2, nil, []string{"nowhere", "no such file"}},
 		{"not a result", []string{"report_test.go"}, 2, nil, []string{"report_test.go", "not a result"}},
 		{"unknown format", []string{oldResult, "--format", "pdf"}, 2, nil, []string{`"pdf"`, "text, markdown, csv, json"}},
@@ -62,5 +66,44 @@ func TestReportToAFile(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestReportOfADirectory(t *testing.T) {
+	b, err := os.ReadFile(oldResult)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, results.FileName), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, want := loadgen("report", dir, "--format", "json"), loadgen("report", oldResult, "--format", "json")
+	if got != want || got.code != 0 {
+		t.Fatalf("exit code %d, stderr %s", got.code, got.err)
+	}
+	if r, err := results.Decode([]byte(got.out)); err != nil || r.Schema != results.SchemaCurrent || len(r.Runs) != 2 {
+		t.Errorf("what is printed isn't a result: %v", err)
+	}
+}
+
+// A result that failed is shown like any other: report is no gate.
+func TestReportOfAFailure(t *testing.T) {
+	r, err := results.Read(oldResult)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict, err := results.Conditions([]string{"live.p99 < 20ms"}, results.FromThreshold) // it is 29.5 ms and 18.9 ms
+	if err != nil {
+		t.Fatal(err)
+	}
+	results.Judge(r, results.Rules{Limits: results.DefaultLimits(), Thresholds: strict, Repeats: 1, Variants: []results.VariantRule{
+		{Name: "each", AckPolicy: "each"}, {Name: "10 or 500ms", AckPolicy: "count-or-interval"}}})
+	path := filepath.Join(t.TempDir(), "failed.json")
+	if err := results.Write(path, r); err != nil {
+		t.Fatal(err)
+	}
+	if got := loadgen("report", path); r.ExitCode != results.ExitFail || got.code != 0 || !strings.Contains(got.out, "verdict: fail") {
+		t.Errorf("the result has exit code %d, its report %d:\n%s", r.ExitCode, got.code, got.out)
 	}
 }

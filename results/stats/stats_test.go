@@ -50,6 +50,49 @@ func TestSignFlipSampled(t *testing.T) {
 	}
 }
 
+// From 17 pairs on patterns are drawn, a coin for each pair however many there
+// are: with 70 the last six count too.
+func TestSignFlipDrawsEveryPair(t *testing.T) {
+	diffs := make([]float64, 70)
+	for i := range diffs[64:] {
+		diffs[64+i] = 1 // the others are 0: the p-value is that of six pairs, 1/64
+	}
+	if got := NewSignFlip(diffs, rng()).Greater(0); !near(got, 1./64, 0.004) {
+		t.Errorf("p is %v, want %v", got, 1./64)
+	}
+}
+
+func TestNth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-1, 1), rapid.Just(0.5)), 1, 200).Draw(t, "x")
+		k := rapid.IntRange(0, len(x)-1).Draw(t, "k")
+		sorted := slices.Sorted(slices.Values(x))
+		if got := nth(x, k); got != sorted[k] {
+			t.Fatalf("%v at place %d, want %v", got, k, sorted[k])
+		}
+		if slices.Sort(x); !slices.Equal(x, sorted) {
+			t.Fatal("other numbers are in it now")
+		}
+	})
+}
+
+// The interval is what the two tests leave: its ends are refused by neither, and
+// what lies past them is.
+func TestSignFlipIntervalInvertsTheTests(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.SliceOfN(rapid.Float64Range(-1, 1), 6, 16).Draw(t, "diffs")
+		alpha := rapid.SampledFrom([]float64{0.02, 0.05, 0.1}).Draw(t, "alpha")
+		s := NewSignFlip(d, nil)
+		low, high := s.Interval(alpha)
+		if s.Greater(low+1e-9) <= alpha || s.Less(high-1e-9) <= alpha {
+			t.Fatalf("%v to %v leaves out what isn't refused", low, high)
+		}
+		if s.Greater(low-1e-9) > alpha || s.Less(high+1e-9) > alpha {
+			t.Fatalf("%v to %v holds what is refused", low, high)
+		}
+	})
+}
+
 func TestSignFlipInterval(t *testing.T) {
 	// 5 pairs at alpha 1/32: only the all-plus pattern may be rarer, so the ends
 	// are where the least and greatest difference change sign.
