@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ackmark/loadgen/engine"
+	"ackmark/profiles"
+	"ackmark/results/gate"
+)
+
+// gateOptions are the flags of gate.
+type gateOptions struct {
+	baseline    string
+	result      string
+	update      bool
+	acceptWorse string
+
+	candidate     string
+	against       string
+	againstTarget string
+	againstSecret map[string]*string // files, by what they hold
+	looks         []int              // numbers of pairs
+
+	metrics []string
+	timings string
+
+	measureFlags
+	junit    string
+	markdown string
+	verbose  bool
+}
+
+func (a *app) gateCommand() *cobra.Command {
+	o := gateOptions{againstSecret: map[string]*string{}}
+	cmd := &cobra.Command{
+		Use:   "gate PROFILE",
+		Short: "may this change pass? against a baseline file, or another build",
+		Long: "Measures a profile and decides whether what was measured may pass.\n\n" +
+			"Against a baseline file (the default): invariants have no tolerance, counts that\n" +
+			"profile and seed determine are held within 1 % (memory 2 %), timings only on the\n" +
+			"machine that the baseline comes from; elsewhere they are refused, exit code 3,\n" +
+			"unless --timings report asks only to see them.\n\n" +
+			"Against another build (--against), beside it on this machine: pairs of runs with\n" +
+			"one seed, in turns AB BA AB, until every gated metric is decided or the most\n" +
+			"pairs are measured (exit code 4). The load comes from this build for both. What\n" +
+			"is missing, empty or not to be trusted is never a pass. Every run is kept below\n" +
+			"--out; one for which this machine was too busy is measured again.",
+		Example: "  loadgen gate ci --timings report --junit gate.xml\n" +
+			"  loadgen gate ci --update-baseline\n" +
+			"  loadgen gate ci --update-baseline --accept-worse \"acks carry a trace id now\"\n" +
+			"  loadgen gate ci --result results/runs/20260102T030405Z-ci --timings report\n" +
+			"  loadgen gate ack-storm --variant each --against ../base/bin/loadgen \\\n" +
+			"      --metrics server_cpu_us_per_delivery=5% --pairs 8,16,24",
+		Args: oneArg("a profile"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.interruptible(func(ctx context.Context) error { return a.gate(ctx, args[0], &o) })
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.baseline, "baseline", "", "hold against the baseline in `FILE` (default results/baselines/PROFILE.json)")
+	f.StringVar(&o.result, "result", "", "judge what was measured already: a result file or its directory, `PATH`")
+	f.BoolVar(&o.update, "update-baseline", false, "write the baseline instead, from a result that passes; never over one that promises more")
+	f.StringVar(&o.acceptWorse, "accept-worse", "", "write it over one that promises more; the file keeps the `REASON`")
+	f.StringVar(&o.against, "against", "", "hold against another build of loadgen or refserver, the executable at `PATH`, in interleaved pairs")
+	f.StringVar(&o.candidate, "candidate", "", "judge the server of the executable at `PATH` instead of this one's; with --against")
+	f.StringVar(&o.againstTarget, "against-target", "", "hold the server at --target against the one at `HOST:PORT`, in interleaved pairs")
+	for _, kind := range secretKinds() {
+		o.againstSecret[kind] = f.String("against-"+kind+"-file", "", "`FILE` that holds the "+strings.Replace(kind, "-", " ", 1)+" of --against-target, where it isn't the target's")
+	}
+	f.IntSliceVar(&o.looks, "pairs", nil, "decide timings after `N,N,…` pairs, the last is the cap (default "+listed(gate.DefaultPairOptions().Looks)+"); counts after 3")
+	f.StringSliceVar(&o.metrics, "metrics", nil, "gate these timings, `NAME=TOLERANCE`, as in live.p99=20%; \"none\": counts and invariants alone")
+	f.StringVar(&o.timings, "timings", string(gate.GateTimings), "gate timings against a baseline, or only report them: `MODE` gate or report")
+	f.StringVar(&o.junit, "junit", "", "write the checks as JUnit to `FILE`")
+	f.StringVar(&o.markdown, "markdown", "", "write them as Markdown to `FILE`; also appended to $GITHUB_STEP_SUMMARY where that is set")
+	f.BoolVar(&o.verbose, "verbose", false, "list checks that passed one by one")
+	o.add(cmd)
+	f.Lookup("json").Usage = "print the report as JSON to stdout, and nothing else"
+	return cmd
+}
+
+func secretKinds() []string { return []string{"token-secret", "admin-secret"} }
+
+// gating is one call of gate, its flags read.
+type gating struct {
+	*app
+	o        *gateOptions
+	cfg      engine.Config // what every run has in common
+	name     string        // of the profile
+	settings []profiles.Setting
+	metrics  []gate.Gated // timings to gate, those of --metrics; nil: the usual ones
+	progress *progress
+	dir      *output // nil until something is measured
+	repeated int     // runs that were measured again
+}
+
+// gate reads the flags and does what they ask for.
+func (a *app) gate(ctx context.Context, name string, o *gateOptions) error {
+	g := &gating{app: a, o: o, progress: newProgress(a.Err, o.quiet)}
+	if err := g.check(o.given); err != nil {
+		return err
+	}
+	var err error
+	if g.cfg, err = o.config(a, name); err != nil {
+		return err
+	}
+	g.name, g.settings = g.cfg.Source.Name(), g.cfg.Settings
+	for _, s := range g.settings {
+		for _, w := range s.Warnings {
+			g.progress.line("warning: " + w)
+		}
+	}
+	if o.baseline == "" {
+		o.baseline = filepath.Join("results", "baselines", g.name+".json")
+	}
+	switch {
+	case g.paired():
+		return g.pairs(ctx)
+	case o.update:
+		return g.updateBaseline(ctx)
+	}
+	return g.againstBaseline(ctx)
+}
+
+// paired tells whether two servers are measured beside each other.
+func (g *gating) paired() bool { return g.o.against != "" || g.o.againstTarget != "" }
+
+// check finds flags that contradict each other.
+func (g *gating) check(given func(flag string) bool) error {
+	o := g.o
+	pairs := g.paired()
+	switch {
+	case o.against != "" && (o.againstTarget != "" || o.target != ""):
+		return usagef("--against starts a build, --target and --against-target name servers that run; give two of a kind")
+	case o.againstTarget != "" && o.target == "":
+		return usagef("--against-target needs the server that is judged: --target")
+	case o.candidate != "" && o.against == "":
+		return usagef("--candidate is for --against")
+	case pairs && (o.result != "" || o.update || given("baseline")):
+		return usagef("pairs are held against another build, not a baseline; leave --baseline, --result and --update-baseline out")
+	case pairs && given("timings"):
+		return usagef("--timings is for a baseline; --metrics says which timings pairs gate")
+	case pairs && given("repeats"):
+		return usagef("--repeats is for a baseline; --pairs says how many pairs there are")
+	case !pairs && given("pairs"):
+		return usagef("--pairs is for --against")
+	case given("accept-worse") && !o.update:
+		return usagef("--accept-worse is for --update-baseline")
+	case given("accept-worse") && strings.TrimSpace(o.acceptWorse) == "":
+		return usagef("--accept-worse needs a reason, which the file keeps")
+	case o.result != "" && (len(o.sets) > 0 || len(o.variants) > 0 || given("repeats") || given("seed") || o.redis != "" || o.embedded || o.target != "" || o.out != ""):
+		return usagef("--result was measured already; leave out what says how to measure")
+	case o.timings != string(gate.GateTimings) && o.timings != string(gate.ReportTimings):
+		return usagef("--timings %q: it should be gate or report", o.timings)
+	}
+	var err error
+	g.metrics, err = gatedTimings(o.metrics)
+	return err
+}
+
+var errNoBaseline = errors.New("there is no baseline yet; --update-baseline writes the first one")

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"ackmark/loadgen/engine"
+	"ackmark/profiles"
+	"ackmark/results"
+	"ackmark/results/gate"
+)
+
+// againstBaseline judges what was measured, now or before, by a baseline.
+func (g *gating) againstBaseline(ctx context.Context) error {
+	b, err := gate.ReadBaseline(g.o.baseline)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return usagef("--baseline %s: %w", g.o.baseline, errNoBaseline)
+	case err != nil:
+		return g.conclude(gate.Unusable(g.name, "loadgen "+version(), g.o.baseline, err))
+	}
+	if problems := g.unlike(b); len(problems) > 0 && g.o.result == "" {
+		// It could only be refused, so nothing is measured.
+		return g.conclude(g.refusal(b, problems))
+	}
+	r, err := g.result(ctx)
+	if err != nil {
+		return err
+	}
+	rep := gate.JudgeBaseline(r, b, gate.BaselineOptions{Timings: gate.TimingsMode(g.o.timings), Metrics: g.metrics})
+	rep.Reference = g.reference(b)
+	if g.repeated > 0 {
+		rep.Notes = append(rep.Notes, plural(g.repeated, "run")+" measured again, since this machine was too busy")
+	}
+	return g.conclude(rep)
+}
+
+// unlike says in what the measurement that the flags ask for differs from that
+// of a baseline; none means that they can be compared.
+func (g *gating) unlike(b *gate.Baseline) []string {
+	var out []string
+	add := func(what string, ours, theirs any) {
+		if ours != theirs {
+			out = append(out, fmt.Sprintf("%s: %v here, %v in the baseline", what, ours, theirs))
+		}
+	}
+	p := g.settings[0].Profile
+	add("profile", g.name, b.Profile.Name)
+	add("seed", p.Seed, b.Profile.Seed)
+	add("repeats", p.Repeats, b.Profile.Repeats)
+	var ours, theirs []string
+	for _, s := range g.settings {
+		ours = append(ours, s.Name)
+	}
+	for _, v := range b.Variants {
+		theirs = append(theirs, v.Name)
+	}
+	add("variants", strings.Join(ours, "; "), strings.Join(theirs, "; "))
+	if len(out) == 0 {
+		add("hash of the profile", profiles.HashSettings(g.settings), b.Profile.Hash)
+	}
+	return out
+}
+
+// refusal is the report where nothing can be compared.
+func (g *gating) refusal(b *gate.Baseline, problems []string) gate.Report {
+	rep := gate.Unusable(g.name, "loadgen "+version(), g.reference(b), errors.New("not the measurement that the baseline is of: "+strings.Join(problems, "; ")))
+	rep.Notes = append(rep.Notes, "nothing was measured, since nothing could have been compared")
+	return rep
+}
+
+// reference says in words what the baseline is.
+func (g *gating) reference(b *gate.Baseline) string {
+	return fmt.Sprintf("%s of %s by loadgen %s", g.o.baseline, b.Date.Format(time.DateOnly), b.ToolVersion)
+}
+
+// result reads what was measured, or measures.
+func (g *gating) result(ctx context.Context) (*results.Result, error) {
+	if g.o.result == "" {
+		return g.measure(ctx)
+	}
+	r, err := results.Read(g.o.result)
+	if err != nil {
+		return nil, usagef("--result: %w", err)
+	}
+	return r, nil
+}
+
+// again is how often a run is measured again that is invalid for the machine's
+// sake alone, one bad moment of a shared one, say. A generator that can't carry
+// the load stays invalid.
+const again = 4
+
+// measure measures every variant as often as the profile says. What is written
+// beside the gate's report is what run writes.
+func (g *gating) measure(ctx context.Context) (*results.Result, error) {
+	if err := g.begin(); err != nil {
+		return nil, err
+	}
+	cfg := g.cfg
+	cfg.Histograms, cfg.Progress = g.dir.histograms, g.progress.show
+	result, failed := engine.Run(ctx, cfg)
+	for try := 0; try < again && failed == nil && !result.Interrupted; try++ {
+		good, turns := split(result, g.settings)
+		if len(turns) == 0 {
+			break
+		}
+		g.progress.line(fmt.Sprintf("this machine was too busy for %s of %d; measuring them again", plural(len(turns), "run"), len(result.Runs)))
+		g.repeated += len(turns)
+		cfg.Done, cfg.Order, cfg.Started = good, turns, result.Started
+		next, err := engine.Run(ctx, cfg)
+		if next == nil {
+			next = result
+		}
+		result, failed = next, err
+	}
+	g.progress.end()
+	return result, g.written(result, failed)
+}
+
+// split takes the runs apart that are worth measuring again.
+func split(r *results.Result, settings []profiles.Setting) (good []results.Run, turns []engine.Turn) {
+	for _, run := range r.Runs {
+		if !machineToBlame(run.Verdict) {
+			good = append(good, run)
+			continue
+		}
+		i := slices.IndexFunc(settings, func(s profiles.Setting) bool { return s.Name == run.Variant })
+		turns = append(turns, engine.Turn{Setting: i, Repeat: run.Repeat})
+	}
+	return good, turns
+}
+
+// begin makes the directory for what is measured.
+func (g *gating) begin() (err error) {
+	if g.dir, err = newOutput(g.o.out, g.name, time.Now()); err == nil {
+		g.cfg.LogDir = g.dir.path
+	}
+	return err
+}
+
+// written keeps a result. An interrupted one, or none, ends the command.
+func (g *gating) written(result *results.Result, failed error) error {
+	if failed != nil {
+		failed = &failure{exitOf(failed), failed}
+	}
+	if result == nil || len(result.Runs) == 0 && !result.Interrupted {
+		return errors.Join(failed, g.dir.abandon())
+	}
+	if err := g.dir.write(result, results.NewReport(result)); err != nil && failed == nil {
+		failed = &failure{results.ExitCouldNotRun, err}
+	}
+	switch {
+	case failed != nil:
+		return failed
+	case result.Interrupted:
+		return &failure{results.ExitInterrupted, fmt.Errorf("interrupted: the gate says nothing; what was measured is in %s", g.dir.path)}
+	}
+	return nil
+}
+
+// updateBaseline writes a baseline of what was measured, now or before.
+func (g *gating) updateBaseline(ctx context.Context) error {
+	old, err := gate.ReadBaseline(g.o.baseline)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usagef("--baseline %s: %w; to begin anew, remove it", g.o.baseline, err)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		old = nil
+	}
+	r, err := g.result(ctx)
+	if err != nil {
+		return err
+	}
+	b, worse, err := gate.Update(old, r, time.Now(), g.o.acceptWorse)
+	switch {
+	case errors.Is(err, gate.ErrWorse):
+		return &failure{results.ExitFail, fmt.Errorf("%s stays as it is: %w", g.o.baseline, err)}
+	case err != nil:
+		code := r.ExitCode
+		if code == results.ExitPass {
+			code = results.ExitInvalid
+		}
+		return &failure{code, err}
+	}
+	if err := gate.WriteBaseline(g.o.baseline, b); err != nil {
+		return &failure{results.ExitCouldNotRun, err}
+	}
+	text := fmt.Sprintf("written: %s, %s, of %s\n", g.o.baseline, b.Date.Format(time.DateOnly), plural(len(r.Runs), "run"))
+	for _, w := range worse {
+		text += "accepted: " + w + "\n"
+	}
+	return g.print(text)
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"ackmark/results"
+	"ackmark/results/gate"
+)
+
+// gatedTimings are the timings that --metrics names; nil where it is left out.
+func gatedTimings(metrics []string) ([]gate.Gated, error) {
+	var out []gate.Gated
+	if slices.Equal(metrics, []string{"none"}) {
+		return []gate.Gated{}, nil
+	}
+	seen := map[string]bool{}
+	for _, text := range metrics {
+		m, err := gatedTiming(text)
+		if err != nil {
+			return nil, err
+		}
+		if seen[m.Metric] {
+			return nil, usagef("--metrics names %s twice", m.Metric)
+		}
+		seen[m.Metric] = true
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// gatedTiming reads NAME=TOLERANCE, the tolerance as 5% or 0.05.
+func gatedTiming(text string) (gate.Gated, error) {
+	name, tolerance, ok := strings.Cut(text, "=")
+	name = strings.TrimSpace(name)
+	m, known := results.Lookup(name)
+	switch {
+	case !known:
+		return gate.Gated{}, usagef("--metrics %s: there is no metric %q; \"loadgen report RESULT --format json\" shows what a result has", text, name)
+	case m.Class == results.Invariant:
+		return gate.Gated{}, usagef("--metrics %s: %s is an invariant, which is gated always and has no tolerance", text, name)
+	case m.Class == results.Deterministic:
+		return gate.Gated{}, usagef("--metrics %s: %s is a count, which is gated always", text, name)
+	case m.Better == results.Neither:
+		return gate.Gated{}, usagef("--metrics %s: %s can't become worse, so it can't be gated", text, name)
+	case !ok:
+		return gate.Gated{}, usagef("--metrics %s: say how much worse it may be: %s=10%%", text, name)
+	}
+	share, scale := strings.TrimSpace(tolerance), 1.0
+	if s, percent := strings.CutSuffix(share, "%"); percent {
+		share, scale = strings.TrimSpace(s), 100
+	}
+	x, err := strconv.ParseFloat(share, 64)
+	if x /= scale; err != nil || !(x > 0 && x < 1) {
+		return gate.Gated{}, usagef("--metrics %s: %q isn't a tolerance; it should lie between 0 and 100%%, such as 10%% or 0.1", text, tolerance)
+	}
+	return gate.Gated{Metric: m.Name, Tolerance: x}, nil
+}
+
+// listed writes numbers as a flag takes them.
+func listed(numbers []int) string {
+	var texts []string
+	for _, n := range numbers {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return strings.Join(texts, ",")
+}

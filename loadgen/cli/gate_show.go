@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ackmark/results"
+	"ackmark/results/gate"
+)
+
+// gateFile is what the report is called beside the runs.
+const gateFile = "gate.json"
+
+// stepSummary names the variable that names the file which GitHub Actions shows
+// on a job's page.
+const stepSummary = "GITHUB_STEP_SUMMARY"
+
+// conclude writes the report wherever it was asked for and ends with its exit
+// code. What isn't kept didn't pass.
+func (g *gating) conclude(rep gate.Report) error {
+	g.progress.end()
+	var written error
+	keep := func(path string, fill func(io.Writer) error) {
+		if path != "" {
+			var b bytes.Buffer
+			written = errors.Join(written, fill(&b), results.WriteFile(path, b.Bytes()))
+		}
+	}
+	encoded := func(w io.Writer) error {
+		b, err := gate.Encode(rep)
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		return err
+	}
+	markdown := func(w io.Writer) error { return gate.RenderMarkdown(w, rep) }
+	if g.dir != nil {
+		keep(filepath.Join(g.dir.path, gateFile), encoded)
+	}
+	keep(g.o.junit, func(w io.Writer) error { return gate.WriteJUnit(w, rep) })
+	keep(g.o.markdown, markdown)
+	if path, _ := g.lookup(stepSummary); path != "" {
+		written = errors.Join(written, appendFile(path, markdown))
+	}
+	if written != nil && rep.ExitCode == results.ExitPass {
+		rep.ExitCode, rep.Verdict.Status = results.ExitCouldNotRun, results.Invalid
+		rep.Verdict.Reasons = append(rep.Verdict.Reasons, results.Reason{
+			Kind: results.ReasonIncomplete, Text: "the report couldn't be written: " + written.Error(),
+		})
+	}
+	printed := g.showReport(rep, encoded)
+	if written == nil && g.dir != nil && !g.o.quiet {
+		fmt.Fprintf(g.Err, "written to %s\n", g.dir.path)
+	}
+	g.code = int(rep.ExitCode)
+	switch {
+	case written != nil:
+		return &failure{results.ExitCouldNotRun, written}
+	case printed != nil && rep.ExitCode == results.ExitPass:
+		return printed // whoever reads stdout saw no pass, so there is none
+	case printed != nil:
+		fmt.Fprintf(g.Err, "loadgen: %v\n", printed)
+	}
+	return nil
+}
+
+func (g *gating) showReport(rep gate.Report, encoded func(io.Writer) error) error {
+	var b strings.Builder
+	fill := encoded
+	if !g.o.json {
+		width, isTerminal := terminal(g.Out)
+		noColor, _ := g.lookup("NO_COLOR")
+		o := gate.TextOptions{TextOptions: results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}, Verbose: g.o.verbose}
+		fill = func(w io.Writer) error { return gate.RenderText(w, rep, o) }
+	}
+	if err := fill(&b); err != nil {
+		return &failure{results.ExitCouldNotRun, err}
+	}
+	return g.print(b.String())
+}
+
+// appendFile adds to a file that others write to as well.
+func appendFile(path string, fill func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("appending to $%s: %w", stepSummary, err)
+	}
+	if err := errors.Join(fill(f), f.Close()); err != nil {
+		return fmt.Errorf("appending to $%s %s: %w", stepSummary, path, err)
+	}
+	return nil
+}

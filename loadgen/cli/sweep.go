@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ackmark/results"
+	"ackmark/results/sweep"
+)
+
+// sweepOptions are the flags of sweep.
+type sweepOptions struct {
+	measureFlags
+	vary      []string
+	skip      bool
+	orderSeed uint64
+	resume    string
+	choose    string
+	subjectTo []string
+	pareto    string
+	dryRun    bool
+}
+
+func (a *app) sweepCommand() *cobra.Command {
+	var o sweepOptions
+	cmd := &cobra.Command{
+		Use:   "sweep PROFILE",
+		Short: "measure a profile over a grid of settings and recommend one",
+		Long: "Measures a profile at each combination of the values that --vary, or the\n" +
+			"profile, lists. The order is random and seeded; each run is kept as it ends, and\n" +
+			"--resume measures only what is missing. The table has a row per point, marks the\n" +
+			"Pareto front of cost against risk, and recommends the point that has least of\n" +
+			"--choose among those that meet --subject-to. No such point is exit code 1.\n" +
+			"A run that is invalid for the machine's sake is measured again at the end, twice\n" +
+			"at most.\n\n" +
+			"Metrics are those of thresholds; short names:\n" + aliasLines(),
+		Example: "  loadgen sweep batch-ack-sweep\n" +
+			"  loadgen sweep ack-storm --variant \"10 or 500ms\" \\\n" +
+			"      --vary clients.ack.every=1,10,100 --vary clients.ack.interval=50ms,1s \\\n" +
+			"      --choose cpu --subject-to \"unacked_window_mean <= 20, live.p99 < 200ms\"\n" +
+			"  loadgen sweep batch-ack-sweep --dry-run\n" +
+			"  loadgen sweep --resume results/runs/20260102T030405Z-batch-ack-sweep",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && o.resume != "" {
+				return nil
+			}
+			return oneArg("a profile")(cmd, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.interruptible(func(ctx context.Context) error {
+				return a.sweep(ctx, strings.Join(args, ""), &o)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.vary, "vary", nil, "vary `KEY=A,B,C`, instead of what the profile varies; repeatable")
+	f.StringVar(&o.choose, "choose", "", "recommend the point that is best in `METRIC`")
+	f.StringArrayVar(&o.subjectTo, "subject-to", nil, "among those that meet `STATEMENTS`, e.g. \"live.p99 < 200ms, lost == 0\"; repeatable")
+	f.StringVar(&o.pareto, "pareto", "", "mark the Pareto front of `COST,RISK`")
+	f.BoolVar(&o.skip, "skip-impossible", false, "leave impossible combinations out instead of refusing them")
+	f.Uint64Var(&o.orderSeed, "order-seed", 0, "start the random order at `N` instead of the profile's seed")
+	f.StringVar(&o.resume, "resume", "", "go on with the sweep in `DIR`: measure what is missing. The profile and other flags may be left out")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the points and how long they would take, and measure nothing")
+	o.add(cmd)
+	return cmd
+}
+
+func aliasLines() string {
+	var b strings.Builder
+	for _, al := range sweep.Aliases() {
+		fmt.Fprintf(&b, "  %-12s %s\n", al.Name, al.Metric)
+	}
+	return b.String()
+}
+
+// sweep plans or goes on with a sweep, measures, writes and prints.
+func (a *app) sweep(ctx context.Context, name string, o *sweepOptions) error {
+	s, err := a.planSweep(name, o)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return a.dryRun(s, o)
+	}
+	for _, left := range s.left {
+		s.progress.line("left out: " + left.Error())
+	}
+	for _, w := range s.warnings() {
+		s.progress.line("warning: " + w)
+	}
+	if err := s.open(o); err != nil {
+		return err
+	}
+	defer s.close()
+	failed := s.measure(ctx)
+	s.progress.end()
+	return a.concludeSweep(s, failed, o)
+}
+
+// dryRun prints what would be measured.
+func (a *app) dryRun(s *sweeping, o *sweepOptions) error {
+	if o.json {
+		b, err := s.plan.Encode()
+		if err != nil {
+			return &failure{results.ExitCouldNotRun, err}
+		}
+		return a.print(string(b))
+	}
+	var b strings.Builder
+	turns := s.missing()
+	points, crashes := 0, ""
+	for _, set := range s.cfg.Settings {
+		if set.CrashOf == "" {
+			points++
+		}
+	}
+	if n := len(s.plan.Points); n > points {
+		crashes = fmt.Sprintf(", with crash variants %d settings,", n)
+	}
+	fmt.Fprintf(&b, "%s: %d points%s × %d repeats = %d runs", s.cfg.Source.Name(), points, crashes, s.plan.Repeats, len(s.plan.Turns()))
+	if n := len(s.plan.Turns()) - len(turns); n > 0 {
+		fmt.Fprintf(&b, ", %d of them measured", n)
+	}
+	fmt.Fprintf(&b, ", about %s\n", roughly(s.timeLeft(turns)))
+	for _, axis := range s.plan.Vary {
+		fmt.Fprintf(&b, "%s: %s\n", axis.Key, strings.Join(axis.Values, ", "))
+	}
+	fmt.Fprintf(&b, "store: %s; seed of the order: %d\n", s.plan.Store, s.plan.Order)
+	for _, p := range s.plan.Points {
+		fmt.Fprintf(&b, "  %s\n", p.Name)
+	}
+	for _, left := range s.left {
+		fmt.Fprintf(&b, "left out: %s\n", left.Error())
+	}
+	return a.print(b.String())
+}
+
+// concludeSweep writes the files, prints the table or JSON, and turns all that
+// happened into one exit code.
+func (a *app) concludeSweep(s *sweeping, failed error, o *sweepOptions) error {
+	hint := ""
+	if n := len(s.missing()); n > 0 {
+		hint = fmt.Sprintf("\"loadgen sweep --resume %s\" measures the %d of %d runs that are missing", s.dir.path, n, len(s.plan.Turns()))
+	}
+	result, err := s.result()
+	if result == nil || err != nil { // no run ended
+		a.code = int(results.ExitInterrupted)
+		if failed = errors.Join(failed, err); failed != nil {
+			return &failure{codeOf(failed), failed}
+		}
+		s.progress.line(hint)
+		return nil
+	}
+	table, err := sweep.NewTable(result, s.question)
+	if err != nil {
+		return &failure{results.ExitCouldNotRun, err}
+	}
+	written := s.write(result, table)
+	printed := a.showSweep(result, table, o)
+	if !o.quiet && written == nil {
+		fmt.Fprintf(a.Err, "written to %s\n", s.dir.path)
+	}
+	if hint != "" {
+		fmt.Fprintln(a.Err, hint)
+	}
+	a.code = int(sweepCode(result, table))
+	switch {
+	case failed != nil:
+		return &failure{codeOf(failed), failed}
+	case written != nil:
+		return &failure{results.ExitCouldNotRun, written}
+	case printed != nil && a.code == 0:
+		return printed
+	case printed != nil:
+		fmt.Fprintf(a.Err, "loadgen: %v\n", printed)
+	}
+	return nil
+}
+
+// codeOf is exitOf for errors that may know their code.
+func codeOf(err error) results.ExitCode {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.code
+	}
+	return exitOf(err)
+}
+
+// sweepCode is the verdict's code; that no point is eligible is a fail, unless
+// what was measured can't be trusted anyway.
+func sweepCode(r *results.Result, t *sweep.Table) results.ExitCode {
+	none := t.Choice != nil && t.Choice.Point == nil
+	if none && (r.ExitCode == results.ExitPass || r.ExitCode == results.ExitInconclusive) {
+		return results.ExitFail
+	}
+	return r.ExitCode
+}
+
+func (s *sweeping) write(r *results.Result, t *sweep.Table) error {
+	fill := func(name string, draw func(io.Writer) error) error {
+		var b strings.Builder
+		if err := draw(&b); err != nil {
+			return err
+		}
+		return results.WriteFile(filepath.Join(s.dir.path, name), []byte(b.String()))
+	}
+	return errors.Join(
+		results.Write(filepath.Join(s.dir.path, results.FileName), r),
+		fill(results.TableMarkdown, t.RenderMarkdown), fill(results.TableCSV, t.RenderCSV))
+}
+
+func (a *app) showSweep(r *results.Result, t *sweep.Table, o *sweepOptions) error {
+	if o.json {
+		text, err := sweepJSON(r, t)
+		if err != nil {
+			return &failure{results.ExitCouldNotRun, err}
+		}
+		return a.print(text)
+	}
+	width, isTerminal := terminal(a.Out)
+	noColor, _ := a.lookup("NO_COLOR")
+	var b strings.Builder
+	if err := t.RenderText(&b, results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}); err != nil {
+		return &failure{results.ExitCouldNotRun, err}
+	}
+	return a.print(b.String())
+}
+
+// roughly writes a length of time for people who wait.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%.0fm", d.Minutes())
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// sweepJSON is the table and the result in one document.
+func sweepJSON(r *results.Result, t *sweep.Table) (string, error) {
+	b, err := results.Encode(r)
+	if err != nil {
+		return "", err
+	}
+	out, err := json.MarshalIndent(struct {
+		Table  sweep.Document  `json:"table"`
+		Result json.RawMessage `json:"result"`
+	}{t.Document(), b}, "", "  ")
+	return string(out) + "\n", err
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ackmark/loadgen/engine"
+	"ackmark/profiles"
+	"ackmark/results"
+	"ackmark/results/sweep"
+)
+
+// sweeping is one sweep under way.
+type sweeping struct {
+	plan     *sweep.Plan
+	cfg      engine.Config
+	question sweep.Question
+	left     profiles.Problems // impossible points
+	progress *progress
+	said     map[string]bool // notes of runs that were shown
+	dir      *output
+	lock     *os.File
+
+	kept        map[sweep.Turn][]attempt
+	broken      []string // files of runs that can't be read
+	number      int      // of the last run
+	interrupted bool
+}
+
+// attempt is one run of a turn: a result with just that run.
+type attempt struct {
+	result *results.Result
+}
+
+func (t attempt) run() *results.Run { return &t.result.Runs[0] }
+
+// planSweep resolves the points, and with --resume holds them against what was
+// planned and reads what was measured.
+func (a *app) planSweep(name string, o *sweepOptions) (*sweeping, error) {
+	var was *sweep.Plan
+	if o.resume != "" {
+		if o.given("out") {
+			return nil, usagef("--resume goes on in the directory of the sweep; leave --out out")
+		}
+		var err error
+		if was, err = readPlan(o.resume); err != nil {
+			return nil, err
+		}
+	}
+	s := &sweeping{progress: newProgress(a.Err, o.quiet), said: map[string]bool{}, kept: map[sweep.Turn][]attempt{}}
+	source, err := sweepSource(name, was)
+	if err != nil {
+		return nil, err
+	}
+	if was != nil {
+		o.fromPlan(was)
+	}
+	sets := o.overrides()
+	if was != nil && !o.given("set") && !o.given("repeats") && !o.given("seed") {
+		sets = was.Sets
+	}
+	axes, err := o.axes(source)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := s.points(source, axes, sets, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.cfg, err = o.configOf(a, source, settings, sets); err != nil {
+		return nil, err
+	}
+	if err := s.ask(o); err != nil {
+		return nil, err
+	}
+	s.plan = newPlan(source, axes, s.cfg, o)
+	if was != nil && !o.given("order-seed") {
+		s.plan.Order = was.Order
+	}
+	s.question.Seed = s.plan.Order
+	if was == nil {
+		return s, nil
+	}
+	if changed := sweep.Changed(was, s.plan); len(changed) > 0 {
+		return nil, usagef("%s was begun otherwise: %s; leave the flags out to go on with it, or begin another sweep", o.resume, strings.Join(changed, "; "))
+	}
+	if was.ToolVersion != s.plan.ToolVersion {
+		s.progress.line(fmt.Sprintf("warning: runs were measured by loadgen %s, this is %s; they share a table only if both servers are the same", was.ToolVersion, s.plan.ToolVersion))
+	}
+	s.plan.Started = was.Started
+	s.dir = &output{path: o.resume}
+	return s, s.readRuns()
+}
+
+func readPlan(dir string) (*sweep.Plan, error) {
+	path := filepath.Join(dir, sweep.PlanName)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usagef("--resume %s: %w; it should be the directory of a sweep", dir, err)
+	}
+	p, err := sweep.DecodePlan(b)
+	if err != nil {
+		return nil, usagef("--resume: %s: %w", path, err)
+	}
+	return p, nil
+}
+
+func sweepSource(name string, was *sweep.Plan) (*profiles.Source, error) {
+	var source *profiles.Source
+	var err error
+	if name == "" {
+		source, err = profiles.Parse(was.File, []byte(was.Source))
+	} else {
+		source, err = profiles.Load(name)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return source, nil
+}
+
+// fromPlan fills in what the flags don't say.
+func (o *sweepOptions) fromPlan(p *sweep.Plan) {
+	if !o.given("vary") {
+		o.vary = nil
+		for _, a := range p.Vary {
+			o.vary = append(o.vary, a.Key+"="+strings.Join(a.Values, ","))
+		}
+	}
+	if !o.given("variant") {
+		o.variants = p.Variants
+	}
+	if !o.given("skip-impossible") {
+		o.skip = p.Skip
+	}
+	if !o.given("choose") {
+		o.choose = p.Choose
+	}
+	if !o.given("subject-to") {
+		o.subjectTo = p.SubjectTo
+	}
+	if !o.given("pareto") {
+		o.pareto = strings.Join(p.Pareto, ",")
+	}
+	if p.Store == storeEmbedded && !o.given("redis") && !o.given("target") {
+		o.embedded = true
+	}
+}
+
+func (o *sweepOptions) axes(source *profiles.Source) ([]profiles.Axis, error) {
+	axes := source.Vary()
+	if len(o.vary) > 0 {
+		axes = nil
+		for _, text := range o.vary {
+			axis, err := profiles.ParseAxis(text)
+			if err != nil {
+				return nil, usage(err)
+			}
+			axes = append(axes, axis)
+		}
+	}
+	if len(axes) == 0 {
+		return nil, usagef("%s varies nothing; say what to vary, e.g. --vary clients.ack.every=1,10,100", source.File())
+	}
+	return axes, nil
+}
+
+func (s *sweeping) points(source *profiles.Source, axes []profiles.Axis, sets []string, o *sweepOptions) ([]profiles.Setting, error) {
+	var settings []profiles.Setting
+	var err error
+	if o.skip {
+		settings, s.left, err = source.PossiblePoints(axes, sets)
+	} else {
+		settings, err = source.Points(axes, sets)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	if len(o.variants) > 0 {
+		if err := knownVariants(source, o.variants); err != nil {
+			return nil, err
+		}
+		settings = slices.DeleteFunc(settings, func(s profiles.Setting) bool { return !slices.Contains(o.variants, s.Variant) })
+		if len(settings) == 0 {
+			return nil, usagef("no point of --variant %s is possible", strings.Join(o.variants, ", "))
+		}
+	}
+	return settings, metricsExist(source, settings)
+}
+
+func knownVariants(source *profiles.Source, names []string) error {
+	var all []profiles.Setting
+	for _, v := range source.Variants() {
+		all = append(all, profiles.Setting{Name: v.Name})
+	}
+	if len(all) == 0 {
+		all = []profiles.Setting{{Name: source.Name()}}
+	}
+	_, err := choose(all, names)
+	return err
+}
+
+func (s *sweeping) warnings() []string {
+	var out []string
+	for _, set := range s.cfg.Settings {
+		for _, w := range set.Warnings {
+			if !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package sweep
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"ackmark/results"
+)
+
+// Advice says which point is recommended, why, and how sure that is: a line of
+// text each, further ones indented. Nil where nothing was to be chosen.
+func (t *Table) Advice() []string {
+	if t.Choice == nil {
+		return nil
+	}
+	if t.Choice.Point == nil {
+		return t.nothing()
+	}
+	rec, q := t.Choice, t.Question
+	out := []string{"recommended: " + rec.Point.Name, "  " + t.because()}
+	value := func(o *Other) string {
+		text := format(q.Objective, o.Value)
+		if rec.Value != 0 {
+			text += fmt.Sprintf(" (%s)", signed(o.Value/rec.Value-1))
+		}
+		return text
+	}
+	switch {
+	case rec.Next != nil:
+		out = append(out, fmt.Sprintf("  next best: %s with %s", rec.Next.Point.Name, value(rec.Next)))
+	default:
+		out = append(out, "  no other point is eligible")
+	}
+	switch {
+	case rec.Forbidden != nil:
+		out = append(out, fmt.Sprintf("  better, but not eligible: %s with %s: %s", rec.Forbidden.Point.Name, value(rec.Forbidden), strings.Join(rec.Forbidden.Why, ", ")))
+	case len(q.Constraints) > 0:
+		out = append(out, "  no point that passed would be better without the constraints")
+	}
+	out = append(out, "  "+t.howSure())
+	if len(rec.Alike) > 0 {
+		var names []string
+		for _, r := range rec.Alike {
+			names = append(names, r.Name)
+		}
+		out = append(out, "  not told apart from it: "+strings.Join(names, "; "))
+	}
+	return append(out, t.written(rec.Point)...)
+}
+
+func (t *Table) because() string {
+	rec, q := t.Choice, t.Question
+	least := "least"
+	if q.Objective.Better == results.Higher {
+		least = "most"
+	}
+	text := fmt.Sprintf("%s is %s, the %s of %d eligible points, of %d", q.Objective.Name, format(q.Objective, rec.Value), least, rec.Eligible, len(t.Rows))
+	if rec.Eligible == 1 {
+		text = fmt.Sprintf("%s is %s: the only eligible point, of %d", q.Objective.Name, format(q.Objective, rec.Value), len(t.Rows))
+	}
+	for i, c := range q.Constraints {
+		v, _ := rec.Point.Value(c.Metric)
+		joint := "; it meets "
+		if i > 0 {
+			joint = ", "
+		}
+		text += fmt.Sprintf("%s%s (%s)", joint, c.Text, format(c.Metric, v))
+	}
+	return text
+}
+
+func (t *Table) howSure() string {
+	rec := t.Choice
+	if rec.Sure == nil {
+		return "how sure: not known, a point has one repeat only; --repeats 3 or more would tell"
+	}
+	text := fmt.Sprintf("how sure: still chosen in %s of %d resamples of the %d repeats", results.FormatValue("percent", *rec.Sure*100), resamples, rec.Repeats)
+	if rec.Repeats < 5 {
+		text += "; that few repeats look surer than they are"
+	}
+	return text
+}
+
+// nothing says why no point can be recommended.
+func (t *Table) nothing() []string {
+	out := []string{fmt.Sprintf("recommended: nothing, none of the %d points is eligible", len(t.Rows))}
+	for i, e := range t.Choice.Excluded {
+		text := fmt.Sprintf("%s excludes %d", e.What, e.Points)
+		if e.Unmeasured > 0 {
+			text += fmt.Sprintf(", %d of them for want of the figure", e.Unmeasured)
+		}
+		if i == 0 && len(t.Choice.Excluded) > 1 {
+			text += ", the most"
+		}
+		out = append(out, "  "+text)
+	}
+	return out
+}
+
+// Excludes names what excludes most points, where none is eligible.
+func (r *Recommendation) Excludes() string {
+	if r.Point != nil || len(r.Excluded) == 0 {
+		return ""
+	}
+	return r.Excluded[0].What
+}
+
+// written is the setting as it would be written down: in a profile, as flags of
+// loadgen, and as flags of the server as far as it has some.
+func (t *Table) written(r *Row) []string {
+	keys := slices.Sorted(maps.Keys(r.Set))
+	if len(keys) == 0 {
+		return nil
+	}
+	var sets, flags []string
+	for _, k := range keys {
+		sets = append(sets, "--set "+quoted(k+"="+r.Set[k]))
+		if f, ok := serverFlag(k, r.Set[k]); ok {
+			flags = append(flags, f)
+		}
+	}
+	out := []string{"  in a profile: " + yamlOf(r.Set), "  for loadgen run: " + strings.Join(sets, " ")}
+	if len(flags) > 0 {
+		out = append(out, "  for the server: refserver serve "+strings.Join(flags, " "))
+	}
+	return out
+}
+
+func serverFlag(key, value string) (string, bool) {
+	name, ofServer := strings.CutPrefix(key, "server.")
+	switch {
+	case key == "server.sender_index":
+		return "--sender-index=" + fmt.Sprint(value == "on"), true
+	case key == "clients.window":
+		return "--window " + value, true
+	}
+	return "--" + strings.ReplaceAll(name, "_", "-") + " " + value, ofServer
+}
+
+func quoted(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=_/%-+:") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// yamlOf nests dotted keys: {clients: {ack: {every: 10}}}, without the outer
+// braces.
+func yamlOf(set map[string]string) string {
+	type node struct {
+		value string
+		below map[string]*node
+	}
+	root := &node{below: map[string]*node{}}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		at := root
+		for word := range strings.SplitSeq(key, ".") {
+			if at.below == nil {
+				at.below = map[string]*node{}
+			}
+			if at.below[word] == nil {
+				at.below[word] = &node{}
+			}
+			at = at.below[word]
+		}
+		at.value = set[key]
+	}
+	var text func(n *node) string
+	text = func(n *node) string {
+		if n.below == nil {
+			return n.value
+		}
+		var parts []string
+		for _, word := range slices.Sorted(maps.Keys(n.below)) {
+			parts = append(parts, word+": "+text(n.below[word]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	s := text(root)
+	return s[1 : len(s)-1]
+}
+
+func format(m results.Metric, v float64) string { return results.FormatValue(m.Unit, v) }
+
+func signed(ratio float64) string {
+	sign := "+"
+	if ratio < 0 {
+		sign = "−"
+	}
+	return sign + results.FormatValue("percent", math.Abs(ratio)*100)
+}

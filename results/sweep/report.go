@@ -1,0 +1,200 @@
+package sweep
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"ackmark/results"
+)
+
+// Marks behind a point's name in the tables.
+const (
+	frontMark  = " *"
+	chosenMark = " ◆"
+)
+
+// Report is the table in the model of all reports: RenderText of results draws
+// it within the width of a terminal, cut into tables above each other.
+func (t *Table) Report() results.Report {
+	rep := results.NewReport(t.result)
+	shown := t.shown()
+	rep.Columns, rep.Rows = nil, nil
+	for _, c := range shown {
+		rep.Columns = append(rep.Columns, c.Column)
+	}
+	repeats := 0
+	for _, r := range t.Rows {
+		row := results.Row{Variant: t.marked(r), Repeats: r.repeats(), Status: r.Status}
+		for _, c := range shown {
+			row.Cells = append(row.Cells, c.cell(r))
+		}
+		repeats = max(repeats, row.Repeats)
+		rep.Rows = append(rep.Rows, row)
+	}
+	rep.Legend = t.legend(repeats)
+	checks := rep.Checks
+	rep.Checks = nil
+	for _, c := range checks {
+		if !c.ReplayOK() {
+			rep.Checks = append(rep.Checks, c)
+		}
+	}
+	if n := len(rep.Notes); n > mostNotes {
+		rep.Notes = append(rep.Notes[:mostNotes:mostNotes], fmt.Sprintf("%d more; result.json has them all, with the runs that they are of", n-mostNotes))
+	}
+	rep.Notes = append(t.acksNotes(checks), rep.Notes...)
+	return rep
+}
+
+// mostNotes bounds what runs have to say; a grid has many.
+const mostNotes = 5
+
+func (t *Table) marked(r *Row) string {
+	name := r.Name
+	if r.Front {
+		name += frontMark
+	}
+	if t.Choice != nil && t.Choice.Point == r {
+		name += chosenMark
+	}
+	return name
+}
+
+func (t *Table) legend(repeats int) string {
+	var parts []string
+	if q := t.Question; q.Cost.Name != "" {
+		parts = append(parts, fmt.Sprintf("* on the Pareto front of %s against %s, among the points that passed.", q.Cost.Name, q.Risk.Name))
+	}
+	if t.Choice != nil && t.Choice.Point != nil {
+		parts = append(parts, "◆ recommended.")
+	}
+	if repeats < 2 {
+		parts = append(parts, "One repeat: no spread.")
+	} else {
+		parts = append(parts, fmt.Sprintf("Median of %d repeats, ± half their range; redelivered, lost and shown twice: the worst repeat.", repeats))
+	}
+	crashes := false
+	for _, r := range t.Rows {
+		crashes = crashes || len(r.sides) > 1
+	}
+	if crashes {
+		parts = append(parts, "Redelivered, lost and shown twice are the worst of the point and its crash variants, all else is without crashes.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// acksNotes sum up both checks of ack requests over all settings.
+func (t *Table) acksNotes(checks []results.AckCheck) []string {
+	replayed, replay, formed, beyond, long, outside := 0, 0.0, 0, 0, 0, 0
+	form := 0.0
+	limits := results.DefaultLimits()
+	for _, c := range checks {
+		if c.ReplayError != nil {
+			replayed++
+			replay = max(replay, math.Abs(*c.ReplayError))
+		}
+		if c.FormError == nil {
+			continue
+		}
+		formed++
+		off := math.Abs(*c.FormError)
+		form = max(form, off)
+		switch {
+		case c.Seconds >= limits.ClosedFormSeconds:
+			long++
+			if off > limits.ClosedFormError {
+				outside++
+			}
+		case c.Chance != nil && off > *c.Chance:
+			beyond++
+		}
+	}
+	var out []string
+	if replayed > 0 {
+		out = append(out, fmt.Sprintf("acks against the policy replayed over the recorded arrivals: %d settings, at most %s off (limit %s)",
+			replayed, percent(replay), percent(limits.ReplayError)))
+	}
+	if formed > 0 {
+		text := fmt.Sprintf("acks against the closed form: %d settings, at most %s off", formed, percent(form))
+		if long > 0 {
+			text += fmt.Sprintf("; %d of %d that measured for %.0f s or more outside %s", outside, long, limits.ClosedFormSeconds, percent(limits.ClosedFormError))
+		}
+		if short := formed - long; short > 0 {
+			text += fmt.Sprintf("; %d of %d shorter ones by more than chance explains", beyond, short)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func percent(share float64) string { return results.FormatValue("percent", share*100) }
+
+// RenderText draws the table, then what is recommended.
+func (t *Table) RenderText(w io.Writer, o results.TextOptions) error {
+	if o.Width <= 0 || o.Width > widest {
+		o.Width = widest
+	}
+	if err := results.RenderText(w, t.Report(), o); err != nil {
+		return err
+	}
+	if t.Choice == nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, line := range t.Advice() {
+		space := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		for i, l := range wrap(strings.TrimLeft(line, " "), o.Width-len(space)-2) {
+			if i > 0 {
+				l = "  " + l
+			}
+			b.WriteString(space + l + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// widest is how wide the tables are where there is room for more: what pages and
+// logs show without a scroll bar.
+const widest = 100
+
+func wrap(text string, width int) []string {
+	var out []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+			out, line = append(out, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(out, line)
+}
+
+// RenderMarkdown draws the same in GitHub's Markdown.
+func (t *Table) RenderMarkdown(w io.Writer) error {
+	rep := t.Report()
+	for i, r := range t.Rows {
+		rep.Rows[i].Variant = strings.ReplaceAll(t.marked(r), " *", " ☆") // an asterisk is markup there
+	}
+	rep.Legend = strings.Replace(rep.Legend, "* on the", "☆ on the", 1)
+	if err := results.RenderMarkdown(w, rep); err != nil {
+		return err
+	}
+	if t.Choice == nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("\n```\n")
+	for _, line := range t.Advice() {
+		b.WriteString(line + "\n")
+	}
+	b.WriteString("```\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
