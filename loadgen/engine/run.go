@@ -76,8 +76,9 @@ func newRun(e *engine, s profiles.Setting, repeat, number, of int) (*run, error)
 		seed: schedule.RepeatSeed(s.Profile.Seed, repeat-1), serverLife: newLife(), redisLife: newLife(),
 		http: httpClient(),
 	}
-	tag := fmt.Sprintf("%sr%d", e.tag, number)
-	r.ns = fmt.Sprintf("%s.r%d", e.namespace(), number)
+	// Of one length for all runs: names are part of what is counted in bytes.
+	tag := fmt.Sprintf("%sr%04d", e.tag, number)
+	r.ns = fmt.Sprintf("%s.r%04d", e.namespace(), number)
 	var err error
 	if r.pop, err = population.Build(r.profile, r.seed, tag); err != nil {
 		return nil, usage(fmt.Errorf("variant %s: %w", s.Name, err))

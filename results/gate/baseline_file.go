@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,10 +43,13 @@ func ReadBaseline(path string) (*Baseline, error) {
 }
 
 // WriteBaseline stores a baseline so that a reader finds either the whole file
-// or what was there before.
+// or what was there before. Its directory is made where it is missing.
 func WriteBaseline(path string, b *Baseline) error {
 	text, err := EncodeBaseline(b)
 	if err != nil {
+		return fmt.Errorf("writing baseline %s: %w", path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("writing baseline %s: %w", path, err)
 	}
 	return results.WriteFile(path, text)
