@@ -187,7 +187,7 @@ func Update(old *Baseline, r *results.Result, at time.Time, acceptWorse string) 
 	case b.Date.Before(old.Date):
 		return nil, nil, fmt.Errorf("the baseline is of %s, which is after %s", day(old.Date), day(b.Date))
 	}
-	worse = old.worse(b)
+	worse = worseThan(old, b)
 	b.Accepted = append(b.Accepted, old.Accepted...)
 	for name, tolerance := range old.Tolerances {
 		b.Tolerances[name] = tolerance

@@ -101,14 +101,6 @@ func scale(r *results.Result, variant, metric string, factor float64) {
 	}
 }
 
-func outcomes(rep Report) map[Outcome]int {
-	n := map[Outcome]int{}
-	for _, c := range rep.Checks {
-		n[c.Outcome]++
-	}
-	return n
-}
-
 func find(t testing.TB, rep Report, variant, metric string) Check {
 	t.Helper()
 	i := slices.IndexFunc(rep.Checks, func(c Check) bool { return c.Variant == variant && c.Metric == metric })

@@ -8,8 +8,8 @@ import (
 	"ackmark/results"
 )
 
-// worse lists in which points b promises less than old, a sentence each.
-func (old *Baseline) worse(b *Baseline) []string {
+// worseThan lists in which points b promises less than old, a sentence each.
+func worseThan(old, b *Baseline) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if old.Profile.Hash != b.Profile.Hash {
@@ -38,7 +38,7 @@ func (old *Baseline) worse(b *Baseline) []string {
 			if was.Metrics[name].Class == results.Deterministic && now.Class != results.Deterministic {
 				say("%s: %s was a count that is gated, is none now", was.Name, name)
 			}
-			tolerance, held := old.held(m, now.Class, b, sameMachine)
+			tolerance, held := heldBy(old, m, now.Class, b, sameMachine)
 			if was.Hash != is.Hash || old.Profile.Seed != b.Profile.Seed || !held {
 				continue
 			}
@@ -52,9 +52,9 @@ func (old *Baseline) worse(b *Baseline) []string {
 	return out
 }
 
-// held returns the tolerance that a metric is held to from one baseline to the
+// heldBy returns the tolerance that a metric is held to from one baseline to the
 // next; false where the two aren't comparable.
-func (old *Baseline) held(m results.Metric, class results.Class, b *Baseline, sameMachine bool) (tolerance float64, ok bool) {
+func heldBy(old *Baseline, m results.Metric, class results.Class, b *Baseline, sameMachine bool) (tolerance float64, ok bool) {
 	if class != results.Deterministic {
 		tolerance, ok = timings(old, nil)[m.Name]
 		return tolerance, ok && sameMachine

@@ -131,10 +131,10 @@ func (t *Table) written(r *Row) []string {
 
 func serverFlag(key, value string) (string, bool) {
 	name, ofServer := strings.CutPrefix(key, "server.")
-	switch {
-	case key == "server.sender_index":
+	switch key {
+	case "server.sender_index":
 		return "--sender-index=" + fmt.Sprint(value == "on"), true
-	case key == "clients.window":
+	case "clients.window":
 		return "--window " + value, true
 	}
 	return "--" + strings.ReplaceAll(name, "_", "-") + " " + value, ofServer
