@@ -8,72 +8,17 @@ import (
 	"strings"
 
 	"ackmark/results"
-	"ackmark/results/stats"
 )
-
-// PairOptions says how two builds are held against each other.
-type PairOptions struct {
-	Metrics []Gated // timings that are held; others are reported
-	Counts  float64 // relative tolerance of counts
-	Memory  float64 // of counts of Redis' memory
-	Looks   []int   // numbers of pairs after which is decided, rising; the last is the cap
-	Alpha   float64 // chance of a false alarm over all timings, variants and looks
-	Seed    uint64  // of the sign patterns, beyond 12 pairs
-}
-
-// DefaultPairOptions rest on 26 A/A pairs of ack-storm "10 or 500ms", 5 s a run,
-// on two shared cores (testdata/aa.csv). The logarithm of the ratio of a pair had
-// a standard deviation of 0.078 for the server's CPU per delivery, 0.121 for
-// Redis', and 0.23 and more for percentiles of latency, which are therefore
-// reported and not held. With these tolerances and at most 16 pairs, nearly every
-// A/A gate is decided as a pass and a server that costs 15 % more as a fail:
-// TestErrorRates holds both. The looks share alpha evenly, since the first
-// is where a run of pairs is worth ending.
-func DefaultPairOptions() PairOptions {
-	return PairOptions{
-		Metrics: []Gated{{"server_cpu_us_per_delivery", 0.07}, {"redis_cpu_us_per_delivery", 0.12}},
-		Counts:  defaultCounts, Memory: defaultMemory, Looks: []int{8, 12, 16}, Alpha: alpha,
-	}
-}
-
-// firstLook is the number of pairs after which counts decide: they are
-// determined, so two more pairs only rule out a mishap.
-const firstLook = 3
-
-// maxDiscarded bounds the pairs of a variant that are measured again since the
-// machine was busy, relative to the cap of pairs.
-func (o PairOptions) maxDiscarded() int { return max(3, o.cap()/2) }
-
-func (o PairOptions) cap() int { return o.Looks[len(o.Looks)-1] }
-
-// Check finds options that make no sense.
-func (o PairOptions) Check() error {
-	switch {
-	case len(o.Looks) == 0 || o.Looks[0] < 1 || !slices.IsSorted(o.Looks):
-		return fmt.Errorf("looks after %v pairs; they should rise from 1 or more", o.Looks)
-	case o.Alpha <= 0 || o.Alpha >= 0.5:
-		return fmt.Errorf("alpha is %g; it should lie between 0 and 0.5", o.Alpha)
-	}
-	for _, g := range o.Metrics {
-		m, ok := results.Lookup(g.Metric)
-		switch {
-		case !ok:
-			return fmt.Errorf("there is no metric %q", g.Metric)
-		case m.Class != results.Timing || m.Better == results.Neither:
-			return fmt.Errorf("%s isn't a timing with a better direction; counts and invariants are held anyway", g.Metric)
-		case g.Tolerance <= 0 || g.Tolerance >= 1:
-			return fmt.Errorf("%s has a tolerance of %g; it should lie between 0 and 1: 0.05 allows 5 %%", g.Metric, g.Tolerance)
-		}
-	}
-	return nil
-}
 
 // Pairs gathers pairs of runs, one by each build, of the same variant and seed,
 // and decides. The zero value isn't usable, see NewPairs.
 type Pairs struct {
 	o        PairOptions
-	variants []*paired // in the order in which they came
-	looked   int       // looks that were spent
+	metrics  []results.Metric // the registry, which is made anew for whoever asks
+	held     []results.Metric // those of o.Metrics, in their order
+	variants []*paired        // in the order in which they came
+	looked   int              // looks that were spent
+	atLook   bool             // nothing was added since the last of them
 	done     bool
 }
 
@@ -85,12 +30,20 @@ type paired struct {
 	discarded  int
 	broken     []string // what the candidate's own counts contradict, by pair
 	invariants []Check
+	unjudged   []string // what kept a usable pair's run from being judged, by pair: a figure that it lacks
 }
 
 type pair struct{ candidate, reference *results.Run }
 
 // NewPairs begins a comparison; o.Check must have found nothing.
-func NewPairs(o PairOptions) *Pairs { return &Pairs{o: o} }
+func NewPairs(o PairOptions) *Pairs {
+	p := &Pairs{o: o, metrics: results.AllMetrics()}
+	for _, g := range o.Metrics {
+		m, _ := results.Lookup(canonical(g.Metric))
+		p.held = append(p.held, m)
+	}
+	return p
+}
 
 func (p *Pairs) variant(name, ackPolicy string) *paired {
 	for _, v := range p.variants {
@@ -105,9 +58,11 @@ func (p *Pairs) variant(name, ackPolicy string) *paired {
 
 // Add takes a pair of judged runs. A pair of which one side can't be trusted for
 // the machine's sake isn't usable: why says what was wrong, and it should be
-// measured again. What the candidate did wrong is kept.
+// measured again. What the candidate did wrong is kept, and what a run lacks,
+// since measuring again won't bring it.
 func (p *Pairs) Add(variant, ackPolicy string, candidate, reference *results.Run) (usable bool, why string) {
 	v := p.variant(variant, ackPolicy)
+	p.atLook = false
 	if c, ok := brokenInvariant(variant, candidate); ok {
 		v.invariants = append(v.invariants, c)
 		v.pairs = append(v.pairs, pair{candidate, reference})
@@ -118,23 +73,39 @@ func (p *Pairs) Add(variant, ackPolicy string, candidate, reference *results.Run
 		v.discarded++
 		return false, "candidate: " + text
 	}
+	if candidate.Seed != reference.Seed {
+		v.discarded++
+		return false, "the two were measured with different seeds"
+	}
+	lacks := ""
 	for _, side := range []struct {
 		who string
 		run *results.Run
 	}{{"reference", reference}, {"candidate", candidate}} {
 		switch status := side.run.Verdict.Status; {
-		case candidate.Seed != reference.Seed:
-			v.discarded++
-			return false, "the two were measured with different seeds"
-		case status == results.Invalid && reasonsOf(side.run, results.ReasonMissing) != "":
-			// It would be missing again: the check of the metric says so.
+		case status == results.Invalid && onlyMissing(side.run):
+			lacks = side.who + ": " + allReasons(side.run)
 		case status != results.Pass && status != results.Fail:
 			v.discarded++
 			return false, side.who + ": " + allReasons(side.run)
 		}
 	}
+	if lacks != "" {
+		v.unjudged = append(v.unjudged, lacks)
+	}
 	v.pairs = append(v.pairs, pair{candidate, reference})
 	return true, ""
+}
+
+// onlyMissing tells whether a run is invalid for what it lacks and nothing else:
+// one that was starved as well is not worth a figure.
+func onlyMissing(run *results.Run) bool {
+	for _, r := range run.Verdict.Reasons {
+		if r.Kind != results.ReasonMissing {
+			return false
+		}
+	}
+	return len(run.Verdict.Reasons) > 0
 }
 
 func reasonsOf(run *results.Run, kinds ...results.ReasonKind) string {
@@ -195,12 +166,13 @@ func (p *Pairs) Look() (done bool) {
 			p.done = true
 		}
 	}
-	if n >= firstLook && slices.ContainsFunc(p.counts(), func(c Check) bool { return c.Outcome == Failed || c.Outcome == Bad }) {
+	if n >= firstLook && (p.lacking() || slices.ContainsFunc(p.counts(), func(c Check) bool { return c.Outcome == Failed || c.Outcome == Bad })) {
 		p.done = true
 	}
 	if p.looked < len(p.o.Looks) && n >= p.o.Looks[p.looked] {
 		p.looked++
-		held := p.timings()
+		p.atLook = true
+		held := p.timings(false)
 		failed := slices.ContainsFunc(held, func(c Check) bool { return c.Outcome == Failed || c.Outcome == Bad })
 		open := slices.ContainsFunc(held, func(c Check) bool { return c.Outcome == Undecided })
 		if failed || !open || p.looked == len(p.o.Looks) {
@@ -210,13 +182,22 @@ func (p *Pairs) Look() (done bool) {
 	return p.done
 }
 
-// level is the error that the present look may spend.
-func (p *Pairs) level() float64 { return stats.SpendEvenly(p.o.Alpha, len(p.o.Looks))[0] }
+// lacking tells whether something that is held is missing, or makes no ratio: no
+// further pair brings it.
+func (p *Pairs) lacking() bool {
+	return slices.ContainsFunc(p.variants, func(v *paired) bool {
+		return len(v.unjudged) > 0 || slices.ContainsFunc(p.held, func(m results.Metric) bool {
+			_, _, _, problem := v.ratios(m)
+			return problem != ""
+		})
+	})
+}
 
 // rng gives the same patterns for the same variant and metric at each call.
 func (p *Pairs) rng(i int) *rand.Rand { return rand.New(rand.NewPCG(p.o.Seed, uint64(i))) }
 
-// Report says what was found so far; final once Look has said done.
+// Report says what was found so far; final once Look has said done. Between the
+// planned looks, where an interrupt may leave it, no timing is decided.
 func (p *Pairs) Report() Report { return p.report(p.reported()) }
 
 func (p *Pairs) report(reported []Check) Report {
@@ -226,7 +207,7 @@ func (p *Pairs) report(reported []Check) Report {
 		rep.Checks = append(rep.Checks, v.health(p.o)...)
 	}
 	rep.Checks = append(rep.Checks, p.counts()...)
-	rep.Checks = append(rep.Checks, p.timings()...)
+	rep.Checks = append(rep.Checks, p.timings(true)...)
 	rep.Checks = append(rep.Checks, reported...)
 	finish(&rep)
 	return rep
@@ -247,6 +228,9 @@ func (v *paired) health(o PairOptions) []Check {
 	case v.discarded > o.maxDiscarded():
 		out = append(out, Check{Variant: v.name, Metric: "usable pairs", Gated: true, Outcome: Bad,
 			Text: fmt.Sprintf("%s couldn't be trusted; the machine is too busy to measure on", plural(v.discarded, "pair"))})
+	case len(v.unjudged) > 0:
+		out = append(out, Check{Variant: v.name, Metric: "judged runs", Gated: true, Outcome: Bad,
+			Text: fmt.Sprintf("in %s a run couldn't be judged: %s", plural(len(v.unjudged), "pair"), v.unjudged[0])})
 	case len(v.pairs) == 0:
 		out = append(out, Check{Variant: v.name, Metric: "usable pairs", Gated: true, Outcome: Bad, Text: "there is no usable pair"})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"ackmark/results"
 	"ackmark/results/stats"
@@ -13,7 +14,7 @@ import (
 func (p *Pairs) counts() []Check {
 	var out []Check
 	for _, v := range p.variants {
-		for _, m := range results.AllMetrics() {
+		for _, m := range p.metrics {
 			if m.ClassUnder(v.ackPolicy) != results.Deterministic {
 				continue
 			}
@@ -86,8 +87,8 @@ func absent(pr pair, referenceHas bool) *results.Run {
 	return pr.reference
 }
 
-// ratios returns the logarithms of candidate ÷ reference, in the direction in
-// which more is worse, or what is wrong with them.
+// ratios returns the logarithms of candidate ÷ reference with the two sides'
+// figures, or what is wrong with them.
 func (v *paired) ratios(m results.Metric) (logs []float64, before, now []float64, problem string) {
 	for _, pr := range v.pairs {
 		for _, side := range []struct {
@@ -113,21 +114,24 @@ func (v *paired) ratios(m results.Metric) (logs []float64, before, now []float64
 // timings decides the held timings of all variants at the level of one look.
 // Fail: the hypothesis "within the tolerance" is refused, at Holm's level since
 // any of them would raise the alarm. Pass: "past the tolerance" is refused for
-// each, which all must be, so there each has the whole level.
-func (p *Pairs) timings() []Check {
+// each, which all must be, so there each has the whole level. Intervals are for
+// those who read; they decide nothing that the tests don't.
+func (p *Pairs) timings(intervals bool) []Check {
 	var out []Check
 	var worseP, passP []float64
 	var at []int // of out
 	for _, v := range p.variants {
-		for _, g := range p.o.Metrics {
-			m, _ := results.Lookup(canonical(g.Metric))
-			tolerance := g.Tolerance
+		for i, m := range p.held {
+			tolerance := p.o.Metrics[i].Tolerance
 			c := Check{Variant: v.name, Metric: m.Name, Unit: m.Unit, Class: results.Timing, Gated: true, Outcome: Undecided, Tolerance: &tolerance}
 			flip, ok := p.fill(&c, v, m, len(out))
+			if ok && intervals {
+				p.between(&c, flip)
+			}
 			if ok {
 				limit := math.Log1p(tolerance)
 				if m.Better == results.Higher { // more is better: turned round
-					limit = -limit
+					limit = math.Log1p(-tolerance)
 					worseP, passP = append(worseP, flip.Less(limit)), append(passP, flip.Greater(limit))
 				} else {
 					worseP, passP = append(worseP, flip.Greater(limit)), append(passP, flip.Less(limit))
@@ -147,9 +151,11 @@ func (p *Pairs) timings() []Check {
 			sentence += fmt.Sprintf(" (%s to %s)", changeText(*c.Low-1), changeText(*c.High-1))
 		}
 		switch {
-		case adjusted[i] <= p.level():
+		case !p.atLook:
+			c.Text = sentence + "; timings are decided after " + numbers(p.o.Looks) + " pairs only"
+		case adjusted[i] <= p.o.level():
 			c.Outcome, c.Text = Failed, fmt.Sprintf("%s, past the tolerance of %s", sentence, percent(*c.Tolerance))
-		case passP[i] <= p.level():
+		case passP[i] <= p.o.level():
 			c.Outcome, c.Text = Passed, sentence
 		default:
 			c.Text = fmt.Sprintf("%s; neither within nor past %s is certain after %s", sentence, percent(*c.Tolerance), plural(len(p.variantOf(c.Variant).pairs), "pair"))
@@ -158,11 +164,27 @@ func (p *Pairs) timings() []Check {
 	return out
 }
 
+// numbers writes "8, 12 or 16".
+func numbers(of []int) string {
+	var out string
+	for i, n := range of {
+		switch {
+		case i == 0:
+		case i == len(of)-1:
+			out += " or "
+		default:
+			out += ", "
+		}
+		out += strconv.Itoa(n)
+	}
+	return out
+}
+
 func (p *Pairs) variantOf(name string) *paired {
 	return p.variants[slices.IndexFunc(p.variants, func(v *paired) bool { return v.name == name })]
 }
 
-// fill puts medians, ratio and interval of a timing into its check.
+// fill puts medians and ratio of a timing into its check.
 func (p *Pairs) fill(c *Check, v *paired, m results.Metric, i int) (*stats.SignFlip, bool) {
 	logs, before, now, problem := v.ratios(m)
 	switch {
@@ -176,12 +198,16 @@ func (p *Pairs) fill(c *Check, v *paired, m results.Metric, i int) (*stats.SignF
 	c.Reference, c.Candidate = results.Number(median(before)), results.Number(median(now))
 	mean, _ := stats.MeanStdDev(logs)
 	c.Ratio = results.Number(math.Exp(mean))
-	flip := stats.NewSignFlip(logs, p.rng(i))
-	low, high := flip.Interval(p.level())
+	return stats.NewSignFlip(logs, p.rng(i)), true
+}
+
+// between puts the interval of the ratio into its check; none with so few pairs
+// that there is none.
+func (p *Pairs) between(c *Check, flip *stats.SignFlip) {
+	low, high := flip.Interval(p.o.level())
 	if !math.IsInf(low, 0) && !math.IsInf(high, 0) {
 		c.Low, c.High = results.Number(math.Exp(low)), results.Number(math.Exp(high))
 	}
-	return flip, true
 }
 
 // reportedTimings are shown beside those that are held.
@@ -196,12 +222,13 @@ func (p *Pairs) reported() []Check {
 	for _, v := range p.variants {
 		for i, name := range reportedTimings() {
 			m, _ := results.Lookup(name)
-			held := slices.ContainsFunc(p.o.Metrics, func(g Gated) bool { return canonical(g.Metric) == name })
+			held := slices.ContainsFunc(p.held, func(h results.Metric) bool { return h.Name == name })
 			if held || m.ClassUnder(v.ackPolicy) != results.Timing {
 				continue
 			}
 			c := Check{Variant: v.name, Metric: name, Unit: m.Unit, Class: results.Timing, Outcome: Reported}
-			if _, ok := p.fill(&c, v, m, 1000+i); ok {
+			if flip, ok := p.fill(&c, v, m, 1000+i); ok {
+				p.between(&c, flip)
 				c.Text = changeText(*c.Ratio - 1)
 				out = append(out, c)
 			}

@@ -11,7 +11,7 @@ import (
 // sample of sampledFlips patterns stands for them.
 const (
 	exactPairs   = 16
-	sampledFlips = 1<<14 - 1
+	sampledFlips = 1<<13 - 1
 )
 
 // SignFlip tests paired differences: under the hypothesis that their mean is
@@ -56,19 +56,31 @@ func allMeans(diffs []float64) []float64 {
 	return sums[1:]
 }
 
+// chunk is how many differences share a table of the sums of their subsets, so
+// that a pattern of 20 coins is three sums and not twenty.
+const chunk = 8
+
 func sampledMeans(diffs []float64, rng *rand.Rand) []float64 {
+	tables := make([][1 << chunk]float64, 0, len(diffs)/chunk+1)
+	masks := make([]uint64, 0, cap(tables)) // of the bits in use
+	for c := range slices.Chunk(diffs, chunk) {
+		var sums [1 << chunk]float64
+		for s := 1; s < 1<<len(c); s++ {
+			sums[s] = sums[s&(s-1)] + c[bits.TrailingZeros(uint(s))]
+		}
+		tables, masks = append(tables, sums), append(masks, 1<<len(c)-1)
+	}
 	means := make([]float64, 0, sampledFlips)
 	for len(means) < sampledFlips {
 		sum, n, coins := 0.0, 0, uint64(0)
-		for i, d := range diffs {
-			if i%64 == 0 {
+		for i := range tables {
+			if i%(64/chunk) == 0 {
 				coins = rng.Uint64()
 			}
-			if coins&1 == 1 {
-				sum += d
-				n++
-			}
-			coins >>= 1
+			subset := coins & masks[i]
+			sum += tables[i][subset]
+			n += bits.OnesCount64(subset)
+			coins >>= chunk
 		}
 		if n > 0 {
 			means = append(means, sum/float64(n))

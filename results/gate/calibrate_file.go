@@ -1,0 +1,138 @@
+package gate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+
+	"ackmark/results"
+)
+
+// maxCalibration bounds what is loaded, in bytes.
+const maxCalibration = 4 << 20
+
+// EncodeCalibration returns the JSON of a valid calibration.
+func EncodeCalibration(c *Calibration) ([]byte, error) {
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("encoding calibration: %w", err)
+	}
+	b, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding calibration: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// DecodeCalibration reads the JSON of a calibration, strictly: its schema and
+// none else, no unknown keys, nothing behind it.
+func DecodeCalibration(text []byte) (*Calibration, error) {
+	var head struct {
+		Schema *string `json:"schema"`
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, fmt.Errorf("not a calibration: %w", err)
+	}
+	switch {
+	case head.Schema == nil:
+		return nil, fmt.Errorf("no \"schema\": not a calibration (expected %q)", SchemaCalibration)
+	case *head.Schema != SchemaCalibration:
+		return nil, fmt.Errorf("schema %q is not known; this version reads %q", *head.Schema, SchemaCalibration)
+	}
+	var c Calibration
+	if err := strict(text, &c); err != nil {
+		return nil, fmt.Errorf("not a calibration: %w", err)
+	}
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// WriteCalibration stores a calibration so that a reader finds either the whole
+// file or what was there before.
+func WriteCalibration(path string, c *Calibration) error {
+	b, err := EncodeCalibration(c)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return results.WriteFile(path, b)
+}
+
+// ReadCalibration loads a calibration file.
+func ReadCalibration(path string) (*Calibration, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading calibration: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxCalibration+1))
+	if err == nil && len(text) > maxCalibration {
+		err = fmt.Errorf("it has more than %d MiB", maxCalibration>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading calibration %s: %w", path, err)
+	}
+	c, err := DecodeCalibration(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading calibration %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// ReadTolerances loads the tolerances of a calibration file, the timings by
+// name. A file that proposes none is an error: a gate by it would hold nothing.
+func ReadTolerances(path string) ([]Gated, error) {
+	c, err := ReadCalibration(path)
+	if err != nil {
+		return nil, err
+	}
+	held := c.Gated()
+	if len(held) == 0 {
+		return nil, fmt.Errorf("reading calibration %s: it proposes no tolerance, every timing was too noisy; name timings with --metrics, or calibrate with more pairs or longer runs", path)
+	}
+	return held, nil
+}
+
+// Gated returns the proposed tolerances, by name.
+func (c *Calibration) Gated() []Gated {
+	var out []Gated
+	for _, name := range slices.Sorted(maps.Keys(c.Tolerances)) {
+		out = append(out, Gated{name, c.Tolerances[name]})
+	}
+	return out
+}
+
+func (c *Calibration) validate() error {
+	switch {
+	case c.Schema != SchemaCalibration:
+		return fmt.Errorf("schema is %q, should be %q", c.Schema, SchemaCalibration)
+	case c.Date.IsZero():
+		return errors.New("it has no date")
+	case c.Pairs < leastPairs:
+		return fmt.Errorf("pairs is %d, should be %d or more", c.Pairs, leastPairs)
+	}
+	// Looks and alpha are those of a gate that holds what is proposed.
+	if err := (PairOptions{Metrics: c.Gated(), Looks: c.Looks, Alpha: c.Alpha}).Check(); err != nil {
+		return err
+	}
+	for _, row := range c.Metrics {
+		if _, known := results.Lookup(row.Metric); !known {
+			return fmt.Errorf("metrics: there is no metric %q", row.Metric)
+		}
+		for _, x := range []*float64{row.Ratio, row.Spread, row.Tolerance, row.Finds} {
+			if x != nil && (!(*x >= 0) || math.IsInf(*x, 0)) {
+				return fmt.Errorf("metrics: %s of %s has the figure %g, should be 0 or more", row.Metric, row.Variant, *x)
+			}
+		}
+	}
+	return nil
+}
