@@ -22,7 +22,7 @@ type PairOptions struct {
 // on two shared cores (testdata/aa.csv). The logarithm of the ratio of a pair had
 // a standard deviation of 0.08 for the server's CPU per delivery and 0.12 for
 // Redis', which are held; 0.14 for live.p50 and 0.22 for live.p99, which at the
-// cap would need tolerances of 16 and 26 %, and are reported.
+// cap would need tolerances of 16 and 25 %, and are reported.
 //
 // Gates drawn from these pairs (1,500 of each kind, sides exchanged at random,
 // looks included) ended as:

@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ackmark/results"
+)
+
+func TestCalibrationFile(t *testing.T) {
+	c := calibrated(t, 1)
+	path := filepath.Join(t.TempDir(), "tolerances.json")
+	if err := WriteCalibration(path, c); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadCalibration(path)
+	if err != nil || !reflect.DeepEqual(back, c) {
+		t.Errorf("%v\n%+v\n%+v", err, back, c)
+	}
+	held, err := ReadTolerances(path)
+	if err != nil || !reflect.DeepEqual(held, c.Gated()) {
+		t.Errorf("%v, %v", held, err)
+	}
+	c.Tolerances = map[string]float64{}
+	if err := WriteCalibration(path, c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadTolerances(path); err == nil || !strings.Contains(err.Error(), "proposes no tolerance") {
+		t.Errorf("%v", err)
+	}
+	if _, err := ReadTolerances(path + ".none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDecodeCalibrationRefuses(t *testing.T) {
+	good, err := EncodeCalibration(calibrated(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, from, to, want string }{
+		{"another schema", SchemaCalibration, "ackmark/calibration/v9", "not known"},
+		{"no schema", `"schema"`, `"scheme"`, "no \"schema\""},
+		{"an unknown key", `"profile"`, `"profil"`, "unknown field"},
+		{"no date", `"2026-01-02T03:04:05Z"`, `"0001-01-01T00:00:00Z"`, "no date"},
+		{"few pairs", `"pairs": 26,` + "\n \"disc", `"pairs": 2,` + "\n \"disc", "8 or more"},
+		{"a metric that isn't", `"metric": "live.p50"`, `"metric": "life.p50"`, "no metric"},
+		{"a negative spread", `"spread": 0.07`, `"spread": -0.07`, "0 or more"},
+		{"looks that fall", `"alpha": 0.05`, `"alpha": 0`, "alpha"},
+		{"a tolerance of a count", `"tolerances": {`, `"tolerances": {"sends": 0.1,`, "isn't a timing"},
+		{"a tolerance of null", `"tolerances": {`, `"tolerances": {"live.p99": null,`, "tolerance of 0"},
+		{"something behind", "}\n", "}\n{}", "not a calibration"},
+	} {
+		text := string(good)
+		i := strings.LastIndex(text, tt.from)
+		if i < 0 {
+			t.Fatalf("%s: %q isn't there", tt.name, tt.from)
+		}
+		text = text[:i] + tt.to + text[i+len(tt.from):]
+		if _, err := DecodeCalibration([]byte(text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	if _, err := DecodeCalibration([]byte(" \n")); err == nil {
+		t.Error("an empty file")
+	}
+}
+
+func FuzzCalibration(f *testing.F) {
+	good, err := EncodeCalibration(calibrated(f, 2))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add([]byte(`{"schema":"ackmark/calibration/v1","pairs":8}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := DecodeCalibration(text)
+		if err != nil {
+			return
+		}
+		again, err := EncodeCalibration(c)
+		if err != nil {
+			t.Fatalf("what was read can't be written: %v", err)
+		}
+		if _, err := DecodeCalibration(again); err != nil {
+			t.Fatalf("what was written can't be read: %v", err)
+		}
+		if err := RenderCalibration(&bytes.Buffer{}, c, results.TextOptions{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
