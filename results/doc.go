@@ -15,7 +15,6 @@
 // imports none of them:
 //
 //   - stats: intervals and tests, of numbers alone
-//   - compare: two or more results, metric by metric
 //   - gate: may this pass, against a baseline or another build
 //   - sweep: a grid of settings, its cheapest points and a recommendation
 //   - pair: benchmarks that compare two ways of the same work; needs no result

@@ -30,11 +30,11 @@ func RenderText(w io.Writer, rep Report, o TextOptions) error {
 		o.Width = 100
 	}
 	var b strings.Builder
-	for _, line := range wrap(rep.Title, o.Width, "  ") {
+	for _, line := range Wrap(rep.Title, o.Width, "  ") {
 		fmt.Fprintln(&b, line)
 	}
 	for _, banner := range rep.Banners {
-		for _, line := range wrap(banner, o.Width, "  ") {
+		for _, line := range Wrap(banner, o.Width, "  ") {
 			fmt.Fprintln(&b, paint(line, "33;1", o.Color))
 		}
 	}
@@ -46,7 +46,7 @@ func RenderText(w io.Writer, rep Report, o TextOptions) error {
 	}
 	if rep.Legend != "" && len(rep.Rows) > 0 {
 		fmt.Fprintln(&b)
-		for _, line := range wrap(rep.Legend, o.Width, "") {
+		for _, line := range Wrap(rep.Legend, o.Width, "") {
 			fmt.Fprintln(&b, line)
 		}
 	}
@@ -57,7 +57,7 @@ func RenderText(w io.Writer, rep Report, o TextOptions) error {
 		if i == 0 {
 			fmt.Fprintln(&b)
 		}
-		for _, line := range wrap("note: "+note, o.Width, "  ") {
+		for _, line := range Wrap("note: "+note, o.Width, "  ") {
 			fmt.Fprintln(&b, line)
 		}
 	}
@@ -189,7 +189,7 @@ func (rep Report) drawVerdict(w io.Writer, o TextOptions) {
 	}
 	fmt.Fprintf(w, "%s (%s)\n", line, status.Meaning())
 	for _, r := range rep.Verdict.Reasons {
-		for _, line := range wrap("  "+r.String(), o.Width, "    ") {
+		for _, line := range Wrap("  "+r.String(), o.Width, "    ") {
 			fmt.Fprintln(w, line)
 		}
 	}
@@ -237,9 +237,9 @@ func paint(s, code string, color bool) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// wrap breaks text at spaces; further lines begin with indent. The first
+// Wrap breaks text at spaces; further lines begin with indent. The first
 // line keeps the spaces that it begins with.
-func wrap(text string, width int, indent string) []string {
+func Wrap(text string, width int, indent string) []string {
 	var out []string
 	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
 	empty := true

@@ -80,7 +80,7 @@ func TestGateCatches(t *testing.T) {
 		"a Redis command more per send": {oneMoreCommand, nil, "redis_commands_per_send", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, rep := gateRun(t, pairArgs(append(c.more, "--candidate", mutant(t, "refserver", c.mutation), "--against", good)...)...)
+			o, rep := gateRun(t, pairArgs(append(c.more, "--candidate", mutant(t, "refserver", c.mutation), "--against", good, "--out", filepath.Join(t.TempDir(), "out"))...)...)
 			tooBusyForPairs(t, o, rep)
 			if o.code != 1 {
 				t.Fatalf("exit %d, want 1\n%s%s", o.code, o.out, o.err)

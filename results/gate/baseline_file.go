@@ -23,17 +23,9 @@ const maxBaseline = 64 << 20
 // ReadBaseline loads a baseline file, strictly: its schema and none else, no
 // unknown keys, nothing behind it, every figure a number.
 func ReadBaseline(path string) (*Baseline, error) {
-	f, err := os.Open(path)
+	text, err := load("baseline", path, maxBaseline)
 	if err != nil {
-		return nil, fmt.Errorf("reading baseline: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxBaseline+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading baseline: %w", err)
-	}
-	if len(text) > maxBaseline {
-		return nil, fmt.Errorf("reading baseline %s: it has more than %d MiB", path, maxBaseline>>20)
+		return nil, err
 	}
 	b, err := DecodeBaseline(text)
 	if err != nil {
@@ -57,29 +49,54 @@ func WriteBaseline(path string, b *Baseline) error {
 
 // DecodeBaseline reads the JSON of a baseline.
 func DecodeBaseline(text []byte) (*Baseline, error) {
-	var head struct {
-		Schema *string `json:"schema"`
-	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, errors.New("the file is empty")
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, explain(text, err)
-	}
-	switch {
-	case head.Schema == nil:
-		return nil, fmt.Errorf("no \"schema\": not a baseline (expected %q)", SchemaBaseline)
-	case *head.Schema != SchemaBaseline:
-		return nil, fmt.Errorf("schema %q is not known; this version reads %q", *head.Schema, SchemaBaseline)
+	if err := ofSchema("baseline", text, SchemaBaseline); err != nil {
+		return nil, err
 	}
 	var b Baseline
 	if err := strict(text, &b); err != nil {
-		return nil, explain(text, err)
+		return nil, explain("baseline", text, err)
 	}
 	if err := b.validate(); err != nil {
 		return nil, err
 	}
 	return b.normalized(), nil
+}
+
+// load reads a file of the gate's: a baseline, or a calibration.
+func load(what, path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", what, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", what, err)
+	}
+	if int64(len(text)) > most {
+		return nil, fmt.Errorf("reading %s %s: it has more than %d MiB", what, path, most>>20)
+	}
+	return text, nil
+}
+
+// ofSchema refuses what isn't of the one format that this version reads.
+func ofSchema(what string, text []byte, schema string) error {
+	var head struct {
+		Schema *string `json:"schema"`
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return errors.New("the file is empty")
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return explain(what, text, err)
+	}
+	switch {
+	case head.Schema == nil:
+		return fmt.Errorf("no \"schema\": not a %s (expected %q)", what, schema)
+	case *head.Schema != schema:
+		return fmt.Errorf("schema %q is not known; this version reads %q", *head.Schema, schema)
+	}
+	return nil
 }
 
 func strict(text []byte, into any) error {
@@ -88,7 +105,7 @@ func strict(text []byte, into any) error {
 	return d.Decode(into)
 }
 
-func explain(text []byte, err error) error {
+func explain(what string, text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	offset := int64(-1)
@@ -99,9 +116,9 @@ func explain(text []byte, err error) error {
 		offset = kind.Offset
 	}
 	if offset < 0 || offset > int64(len(text)) {
-		return fmt.Errorf("not a baseline: %w", err)
+		return fmt.Errorf("not a %s: %w", what, err)
 	}
-	return fmt.Errorf("line %d: not a baseline: %w", bytes.Count(text[:offset], []byte("\n"))+1, err)
+	return fmt.Errorf("line %d: not a %s: %w", bytes.Count(text[:offset], []byte("\n"))+1, what, err)
 }
 
 // UnmarshalJSON is strict about what a plain []float64 lets pass: null would

@@ -1,14 +1,11 @@
 package gate
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 
 	"ackmark/results"
@@ -32,24 +29,12 @@ func EncodeCalibration(c *Calibration) ([]byte, error) {
 // DecodeCalibration reads the JSON of a calibration, strictly: its schema and
 // none else, no unknown keys, nothing behind it.
 func DecodeCalibration(text []byte) (*Calibration, error) {
-	var head struct {
-		Schema *string `json:"schema"`
-	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, errors.New("the file is empty")
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, fmt.Errorf("not a calibration: %w", err)
-	}
-	switch {
-	case head.Schema == nil:
-		return nil, fmt.Errorf("no \"schema\": not a calibration (expected %q)", SchemaCalibration)
-	case *head.Schema != SchemaCalibration:
-		return nil, fmt.Errorf("schema %q is not known; this version reads %q", *head.Schema, SchemaCalibration)
+	if err := ofSchema("calibration", text, SchemaCalibration); err != nil {
+		return nil, err
 	}
 	var c Calibration
 	if err := strict(text, &c); err != nil {
-		return nil, fmt.Errorf("not a calibration: %w", err)
+		return nil, explain("calibration", text, err)
 	}
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -69,17 +54,9 @@ func WriteCalibration(path string, c *Calibration) error {
 
 // ReadCalibration loads a calibration file.
 func ReadCalibration(path string) (*Calibration, error) {
-	f, err := os.Open(path)
+	text, err := load("calibration", path, maxCalibration)
 	if err != nil {
-		return nil, fmt.Errorf("reading calibration: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxCalibration+1))
-	if err == nil && len(text) > maxCalibration {
-		err = fmt.Errorf("it has more than %d MiB", maxCalibration>>20)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading calibration %s: %w", path, err)
+		return nil, err
 	}
 	c, err := DecodeCalibration(text)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"ackmark/results"
 )
@@ -66,24 +65,9 @@ func oneLine(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// wrap breaks text at spaces; further lines begin with indent. The first line
-// keeps the spaces that it begins with.
+// wrap is results.Wrap for texts that may hold anything.
 func wrap(text string, width int, indent string) []string {
-	var out []string
-	text = strings.ReplaceAll(oneLine(text), " %", glued)
-	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
-	empty := true
-	for word := range strings.FieldsSeq(text) {
-		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			out, line, empty = append(out, line), indent, true
-		}
-		if !empty {
-			line += " "
-		}
-		line += word
-		empty = false
-	}
-	out = append(out, line)
+	out := results.Wrap(strings.ReplaceAll(oneLine(text), " %", glued), width, indent)
 	for i := range out {
 		out[i] = strings.ReplaceAll(out[i], glued, " %")
 	}

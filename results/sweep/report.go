@@ -146,7 +146,7 @@ func (t *Table) RenderText(w io.Writer, o results.TextOptions) error {
 	b.WriteByte('\n')
 	for _, line := range t.Advice() {
 		space := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		for i, l := range wrap(strings.TrimLeft(line, " "), o.Width-len(space)-2) {
+		for i, l := range results.Wrap(strings.TrimLeft(line, " "), o.Width-len(space)-2, "") {
 			if i > 0 {
 				l = "  " + l
 			}
@@ -160,21 +160,6 @@ func (t *Table) RenderText(w io.Writer, o results.TextOptions) error {
 // widest is how wide the tables are where there is room for more: what pages and
 // logs show without a scroll bar.
 const widest = 100
-
-func wrap(text string, width int) []string {
-	var out []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
-			out, line = append(out, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(out, line)
-}
 
 // RenderMarkdown draws the same in GitHub's Markdown.
 func (t *Table) RenderMarkdown(w io.Writer) error {
