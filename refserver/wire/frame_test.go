@@ -247,6 +247,7 @@ func FuzzViewDecode(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(framed(21, []byte("unknown")))
 	f.Add([]byte{0xab, 0x01, 0xac, 0x01})
+	f.Add([]byte{0x32, 0, 0x4a, 0}) // an ack and a page
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var v View
 		differ(t, &v, payload)

@@ -21,11 +21,12 @@ type View struct {
 
 // Decode reads one Frame, which has exactly one field set. The views' slices
 // are part of payload and live as long as it. Kinds without a view are
-// decoded by the generated code. Errors are *Fault, bad_request; the view is
-// not to be used then.
+// decoded by the generated code. Errors are *Fault, bad_request; the view then
+// has no kind and is not to be used.
 func (v *View) Decode(payload []byte) error {
 	v.Kind, v.payload, v.frame = 0, payload, nil
 	var body []byte
+	var kind FrameKind
 	n := 0
 	f := fields{in: "frame", b: payload}
 	for f.next() {
@@ -33,12 +34,8 @@ func (v *View) Decode(payload []byte) error {
 			f.skip()
 			continue
 		}
-		kind := FrameKind(f.num)
+		kind = FrameKind(f.num)
 		body = f.bytes(kind.String())
-		if f.err != nil {
-			break
-		}
-		v.Kind = kind
 		n++
 	}
 	if f.err != nil {
@@ -47,8 +44,15 @@ func (v *View) Decode(payload []byte) error {
 	if n != 1 {
 		return errNotOne(n)
 	}
-	var err error
-	switch v.Kind {
+	if err := v.decode(kind, body); err != nil {
+		return err
+	}
+	v.Kind = kind
+	return nil
+}
+
+func (v *View) decode(kind FrameKind, body []byte) (err error) {
+	switch kind {
 	case FrameDeliver:
 		return v.Deliver.Decode(body)
 	case FrameAck:
@@ -62,9 +66,9 @@ func (v *View) Decode(payload []byte) error {
 	case FrameSync:
 		return v.Sync.Decode(body)
 	default:
-		v.frame, err = unmarshalFrame(payload)
+		v.frame, err = unmarshalFrame(v.payload)
+		return err
 	}
-	return err
 }
 
 // Frame returns the frame as the generated type, of any kind. For a kind with
