@@ -15,6 +15,7 @@
 // imports none of them:
 //
 //   - stats: intervals and tests, of numbers alone
+//   - compare: what differs between measurements, and whether that is chance
 //   - gate: may this pass, against a baseline or another build
 //   - sweep: a grid of settings, its cheapest points and a recommendation
 //   - pair: benchmarks that compare two ways of the same work; needs no result

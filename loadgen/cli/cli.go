@@ -108,7 +108,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetHelpCommand(&cobra.Command{Use: "help", Hidden: true, RunE: func(*cobra.Command, []string) error {
 		return root.Help()
 	}})
-	root.AddCommand(a.runCommand(), a.sweepCommand(), a.reportCommand(), a.gateCommand(), a.profilesCommand(), a.versionCommand(), a.refserverCommand(), a.stubCommand(), a.selftestCommand())
+	root.AddCommand(a.runCommand(), a.sweepCommand(), a.reportCommand(), a.compareCommand(), a.gateCommand(), a.profilesCommand(), a.versionCommand(), a.refserverCommand(), a.stubCommand(), a.selftestCommand())
 	return root
 }
 

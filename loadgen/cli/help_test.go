@@ -9,7 +9,7 @@ import (
 )
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{}, {"run"}, {"sweep"}, {"report"}, {"gate"}, {"profiles"}, {"profiles", "list"}, {"profiles", "show"}, {"profiles", "check"}, {"profiles", "keys"}, {"version"}, {"selftest"}, {"stub"}} {
+	for _, args := range [][]string{{}, {"run"}, {"sweep"}, {"report"}, {"compare"}, {"gate"}, {"profiles"}, {"profiles", "list"}, {"profiles", "show"}, {"profiles", "check"}, {"profiles", "keys"}, {"version"}, {"selftest"}, {"stub"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			o := loadgen(append(args, "--help")...)
 			if o.code != 0 || o.err != "" {

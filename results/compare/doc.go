@@ -1,0 +1,13 @@
+// Package compare holds measurements against each other: sides, each the runs
+// of one or more results, metric by metric against the first side.
+//
+// One run is one sample (measuring.md, 23). Timings are compared by medians,
+// their intervals and the Mann-Whitney U test, which assume nothing of the
+// distribution, with Holm's correction for looking at several; counts are
+// determined by profile and seed and differ or don't. A comparison judges
+// nothing: it has no tolerances, and only package gate passes or fails.
+//
+// The package is pure: it reads no files, has no clock, and the same results
+// always give the same comparison. It may use results, results/stats and the
+// statistics of golang.org/x/perf; it must not use the load generator.
+package compare

@@ -1,0 +1,227 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ackmark/results"
+)
+
+// Side is what is held against others: the runs of all its results are samples
+// of it.
+type Side struct {
+	Label   string
+	Results []*results.Result
+}
+
+// State says what the runs of one variant on one side are worth.
+type State string
+
+// The states.
+const (
+	Usable  State = "usable"
+	Partial State = "partial" // some runs are invalid and left out; which ones is no chance, so nothing is concluded
+	Spoiled State = "invalid" // every run is; the numbers are shown, nothing is concluded
+	Broken  State = "broken"  // messages were lost, shown twice or the like: whatever it saves is no saving
+	Absent  State = "absent"  // the side doesn't have the variant
+)
+
+// Runs is what one side has of one variant.
+type Runs struct {
+	State   State  `json:"state"`
+	Used    int    `json:"used"`    // runs that are samples
+	Invalid int    `json:"invalid"` // runs that are invalid, used only where there is no other
+	Why     string `json:"why"`     // of a state other than usable, for people
+
+	runs      []*results.Run
+	ackPolicy string
+	hash      string
+	set       map[string]string
+	embedded  bool
+}
+
+// gather collects the runs of a variant.
+func gather(s Side, variant string) Runs {
+	g := Runs{State: Absent, Why: "it doesn't have this variant"}
+	var valid, invalid []*results.Run
+	var broken, why string
+	for _, r := range s.Results {
+		i := slices.IndexFunc(r.Variants, func(v results.Variant) bool { return v.Name == variant })
+		if i >= 0 && g.set == nil {
+			g.ackPolicy, g.set = r.Variants[i].AckPolicy, r.Variants[i].Set
+			g.hash = hashOf(r, variant)
+		}
+		for k := range r.Runs {
+			run := &r.Runs[k]
+			switch {
+			case run.Variant != variant:
+				continue
+			case !trusted(run.Verdict.Status):
+				invalid = append(invalid, run)
+				why = firstReason(why, run.Verdict, "")
+			default:
+				valid = append(valid, run)
+				broken = firstReason(broken, run.Verdict, results.ReasonInvariant)
+			}
+			g.embedded = g.embedded || isEmbedded(r)
+		}
+	}
+	g.runs, g.Used, g.Invalid = valid, len(valid), len(invalid)
+	switch all := len(valid) + len(invalid); {
+	case all == 0:
+		return g
+	case len(valid) == 0:
+		g.State, g.runs, g.Used = Spoiled, invalid, len(invalid)
+		g.Why = fmt.Sprintf("all of its %s are invalid%s", plural(all, "run"), because(why))
+	case broken != "":
+		g.State, g.Why = Broken, broken
+	case len(invalid) > 0:
+		g.State, g.Why = Partial, fmt.Sprintf("%d of its %s are invalid and left out%s", len(invalid), plural(all, "run"), because(why))
+		if len(invalid) == 1 {
+			g.Why = fmt.Sprintf("1 of its %s is invalid and left out%s", plural(all, "run"), because(why))
+		}
+	default:
+		g.State, g.Why = Usable, ""
+	}
+	return g
+}
+
+// trusted tells whether the run's numbers may be used. A status that is none of
+// the four is that of a run nobody judged.
+func trusted(s results.Status) bool {
+	return s == results.Pass || s == results.Fail || s == results.Inconclusive
+}
+
+func firstReason(have string, v results.Verdict, kind results.ReasonKind) string {
+	if have != "" {
+		return have
+	}
+	for _, r := range v.Reasons {
+		if kind == "" || r.Kind == kind {
+			text, _, _ := strings.Cut(oneLine(r.Text), ": ") // what follows is the rule
+			return text
+		}
+	}
+	return ""
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+// hashOf identifies the setting of a variant: its own hash, or the profile's in
+// files that have none per variant.
+func hashOf(r *results.Result, variant string) string {
+	for _, v := range r.Variants {
+		if v.Name == variant && v.Hash != "" {
+			return v.Hash
+		}
+	}
+	return ""
+}
+
+func isEmbedded(r *results.Result) bool {
+	return slices.ContainsFunc(slices.Concat(r.Redis, r.Servers), func(n results.Node) bool { return n.Kind == results.Embedded })
+}
+
+// variantNames lists the variants of a side in the order of its results.
+func variantNames(s Side) []string {
+	var out []string
+	for _, r := range s.Results {
+		for _, v := range r.Variants {
+			if !slices.Contains(out, v.Name) {
+				out = append(out, v.Name)
+			}
+		}
+		for _, run := range r.Runs { // of a result that was never judged
+			if !slices.Contains(out, run.Variant) {
+				out = append(out, run.Variant)
+			}
+		}
+	}
+	return out
+}
+
+// SideInfo describes a side for the head of a comparison.
+type SideInfo struct {
+	Letter   string         `json:"letter"` // A, B, …: what tables and plots call it
+	Label    string         `json:"label"`
+	Results  int            `json:"results"`
+	Variants int            `json:"variants"`
+	Runs     int            `json:"runs"`
+	Invalid  int            `json:"invalid"` // of these runs
+	Status   results.Status `json:"status"`  // the worst verdict of its results
+	Embedded bool           `json:"embedded"`
+	Profile  string         `json:"profile"`
+	Tool     string         `json:"tool"`
+	Server   string         `json:"server"`  // version of the server under load
+	Redis    string         `json:"redis"`   // version
+	Started  string         `json:"started"` // of its first result, RFC 3339
+}
+
+func describe(i int, s Side) SideInfo {
+	info := SideInfo{Letter: letter(i), Label: oneLine(s.Label), Results: len(s.Results), Variants: len(variantNames(s)), Status: results.Pass}
+	order := []results.Status{results.Pass, results.Inconclusive, results.Fail, results.Invalid}
+	worst := 0
+	for _, r := range s.Results {
+		info.Runs += len(r.Runs)
+		for k := range r.Runs {
+			if !trusted(r.Runs[k].Verdict.Status) {
+				info.Invalid++
+			}
+		}
+		rank := slices.Index(order, r.Verdict.Status)
+		if rank < 0 {
+			rank = len(order) - 1
+		}
+		worst = max(worst, rank)
+		info.Embedded = info.Embedded || isEmbedded(r)
+	}
+	info.Status = order[worst]
+	all := func(of func(*results.Result) string) string {
+		var out []string
+		for _, r := range s.Results {
+			if x := oneLine(of(r)); x != "" && !slices.Contains(out, x) {
+				out = append(out, x)
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	info.Profile = all(func(r *results.Result) string { return r.Profile.Name })
+	info.Tool = all(func(r *results.Result) string { return r.ToolVersion })
+	info.Server = all(func(r *results.Result) string { return versions(r.Servers) })
+	info.Redis = all(func(r *results.Result) string { return r.Environment.RedisVersion })
+	if len(s.Results) > 0 && !s.Results[0].Started.IsZero() {
+		first := s.Results[0].Started
+		for _, r := range s.Results {
+			if r.Started.Before(first) {
+				first = r.Started
+			}
+		}
+		info.Started = first.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	return info
+}
+
+func versions(nodes []results.Node) string {
+	var out []string
+	for _, n := range nodes {
+		if n.Version != "" && !slices.Contains(out, n.Version) {
+			out = append(out, n.Version)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// letter names a side in tables and plots: A … Z, then A1 ….
+func letter(i int) string {
+	name := string(rune('A' + i%26))
+	if i >= 26 {
+		name += fmt.Sprint(i / 26)
+	}
+	return name
+}

@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ackmark/results"
+)
+
+// warn writes what a reader has to know before the numbers.
+func (c *Comparison) warn(o Options) {
+	warnf := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
+	for i, s := range c.Sides {
+		switch s.Runs {
+		case 0:
+			warnf("%s holds no run", s.Letter)
+		case s.Invalid:
+			what := "none of its " + plural(s.Runs, "run") + " can"
+			if s.Runs == 1 {
+				what = "its only run can't"
+			}
+			warnf("%s is invalid: %s be trusted; nothing is concluded from it", s.Letter, what)
+		}
+		if s.Embedded {
+			warnf("%s was measured with the embedded store, not Redis: its costs are not those of a deployment", s.Letter)
+		}
+		if i > 0 {
+			c.warnApart(i, o, warnf)
+		}
+	}
+	for _, v := range c.Variants {
+		for i, g := range v.Sides {
+			if g.State != Usable && g.State != Absent && c.Sides[i].Runs != c.Sides[i].Invalid {
+				warnf("%s, %s: %s", c.Sides[i].Letter, oneLine(v.Name), g.Why)
+			}
+		}
+	}
+	if few := c.tooFew(); few != "" {
+		warnf("%s", few)
+	}
+}
+
+// warnApart says which numbers of a side aren't those of the same conditions.
+func (c *Comparison) warnApart(i int, o Options, warnf func(string, ...any)) {
+	on := c.Sides[i].Letter
+	var machine, profile []string
+	within := false
+	for _, d := range c.Differences {
+		if d.Side != letter(i) && d.Side != letter(0) {
+			continue
+		}
+		switch {
+		case strings.Contains(string(d.Concerns), concernsTimings):
+			machine = append(machine, d.What)
+			within = within || d.Within
+		case d.Concerns == ConcernsCounts && d.Side == letter(i):
+			profile = append(profile, strings.SplitN(d.What, ", ", 2)[0])
+		}
+	}
+	if len(machine) > 0 {
+		what := on + " was measured under other conditions than A (" + listed(machine) + ")"
+		if within {
+			what = "the results of " + on + " or A were not measured under the same conditions (" + listed(machine) + ")"
+		}
+		if o.Anyway {
+			warnf("%s; timings are compared all the same, as was asked for", what)
+		} else {
+			warnf("%s: timings aren't comparable, so nothing is concluded from them", what)
+		}
+	}
+	if len(profile) > 0 {
+		warnf("%s measured something else than A (%s): its counts differ for that reason too", on, listed(profile))
+	}
+}
+
+// listed names each thing once.
+func listed(things []string) string {
+	var out []string
+	for _, t := range things {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	if len(out) > 5 {
+		out = append(out[:4], fmt.Sprintf("%d more", len(out)-4))
+	}
+	return strings.Join(out, ", ")
+}
+
+// tooFew says how many runs would tell something, when that is why nothing is
+// told.
+func (c *Comparison) tooFew() string {
+	most, least := 0, 1<<30
+	for _, v := range c.Variants {
+		for _, m := range v.Metrics {
+			for _, cell := range m.Cells {
+				if cell.Outcome == TooFew {
+					most, least = max(most, cell.family), min(least, cell.N, m.Cells[0].N)
+				}
+			}
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("too few runs: with %s on a side no difference, however large, is certain among %s; %d a side make one certain, or fewer at once do (--metric, --variant)",
+		plural(least, "run"), plural(most, "timing"), runsNeeded(most, c.Alpha))
+}
+
+// invariantsHold lists the invariants that are shown, if all of them are 0 on
+// every side.
+func (v Variant) invariantsHold() (held []string) {
+	for _, m := range v.Metrics {
+		if m.Class != results.Invariant {
+			continue
+		}
+		for _, cell := range m.Cells {
+			if cell.Median == nil || *cell.Median != 0 {
+				return nil
+			}
+		}
+		held = append(held, m.Title)
+	}
+	return held
+}
