@@ -25,9 +25,11 @@ type gateOptions struct {
 	againstTarget string
 	againstSecret map[string]*string // files, by what they hold
 	looks         []int              // numbers of pairs
+	calibrate     int
 
-	metrics []string
-	timings string
+	metrics    []string
+	tolerances string
+	timings    string
 
 	measureFlags
 	junit    string
@@ -55,7 +57,8 @@ func (a *app) gateCommand() *cobra.Command {
 			"  loadgen gate ci --update-baseline --accept-worse \"acks carry a trace id now\"\n" +
 			"  loadgen gate ci --result results/runs/20260102T030405Z-ci --timings report\n" +
 			"  loadgen gate ack-storm --variant each --against ../base/bin/loadgen \\\n" +
-			"      --metrics server_cpu_us_per_delivery=5% --pairs 8,16,24",
+			"      --metrics server_cpu_us_per_delivery=5% --pairs 8,16,24\n" +
+			"  loadgen gate ack-storm --variant each --calibrate 16 --out aa",
 		Args: oneArg("a profile"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.interruptible(func(ctx context.Context) error { return a.gate(ctx, args[0], &o) })
@@ -74,6 +77,8 @@ func (a *app) gateCommand() *cobra.Command {
 		o.againstSecret[kind] = f.String("against-"+kind+"-file", "", "`FILE` that holds the "+strings.Replace(kind, "-", " ", 1)+" of --against-target, where it isn't the target's")
 	}
 	f.IntSliceVar(&o.looks, "pairs", nil, "decide timings after `N,N,…` pairs, the last is the cap (default "+listed(gate.DefaultPairOptions().Looks)+"); counts after 3")
+	f.IntVar(&o.calibrate, "calibrate", 0, "measure `K` pairs, 8 or more, of this build with itself: the machine's own spread, and the tolerances that it allows")
+	f.StringVar(&o.tolerances, "tolerances", "", "gate the timings with the tolerances in `FILE`, as --calibrate writes it")
 	f.StringSliceVar(&o.metrics, "metrics", nil, "gate these timings, `NAME=TOLERANCE`, as in live.p99=20%; \"none\": counts and invariants alone")
 	f.StringVar(&o.timings, "timings", string(gate.GateTimings), "gate timings against a baseline, or only report them: `MODE` gate or report")
 	f.StringVar(&o.junit, "junit", "", "write the checks as JUnit to `FILE`")
@@ -93,7 +98,7 @@ type gating struct {
 	cfg      engine.Config // what every run has in common
 	name     string        // of the profile
 	settings []profiles.Setting
-	metrics  []gate.Gated // timings to gate, those of --metrics; nil: the usual ones
+	metrics  []gate.Gated // timings to gate, those of --tolerances and --metrics; nil: the usual ones
 	progress *progress
 	dir      *output // nil until something is measured
 	repeated int     // runs that were measured again
@@ -119,6 +124,8 @@ func (a *app) gate(ctx context.Context, name string, o *gateOptions) error {
 		o.baseline = filepath.Join("results", "baselines", g.name+".json")
 	}
 	switch {
+	case o.calibrate > 0:
+		return g.calibration(ctx)
 	case g.paired():
 		return g.pairs(ctx)
 	case o.update:
@@ -133,14 +140,20 @@ func (g *gating) paired() bool { return g.o.against != "" || g.o.againstTarget !
 // check finds flags that contradict each other.
 func (g *gating) check(given func(flag string) bool) error {
 	o := g.o
-	pairs := g.paired()
+	pairs := g.paired() || o.calibrate > 0
 	switch {
 	case o.against != "" && (o.againstTarget != "" || o.target != ""):
 		return usagef("--against starts a build, --target and --against-target name servers that run; give two of a kind")
 	case o.againstTarget != "" && o.target == "":
 		return usagef("--against-target needs the server that is judged: --target")
-	case o.candidate != "" && o.against == "":
-		return usagef("--candidate is for --against")
+	case given("calibrate") && o.calibrate < leastCalibrated:
+		return usagef("--calibrate %d: the spread of fewer than %d pairs is a guess", o.calibrate, leastCalibrated)
+	case o.calibrate > 0 && (g.paired() || o.target != "" || len(o.metrics) > 0 || o.tolerances != ""):
+		return usagef("--calibrate measures one build with itself and finds tolerances; leave --against, --target, --metrics and --tolerances out")
+	case o.calibrate > 0 && (o.junit != "" || o.markdown != ""):
+		return usagef("--calibrate judges nothing; leave --junit and --markdown out")
+	case o.candidate != "" && !pairs:
+		return usagef("--candidate is for --against and --calibrate")
 	case pairs && (o.result != "" || o.update || given("baseline")):
 		return usagef("pairs are held against another build, not a baseline; leave --baseline, --result and --update-baseline out")
 	case pairs && given("timings"):
@@ -148,7 +161,7 @@ func (g *gating) check(given func(flag string) bool) error {
 	case pairs && given("repeats"):
 		return usagef("--repeats is for a baseline; --pairs says how many pairs there are")
 	case !pairs && given("pairs"):
-		return usagef("--pairs is for --against")
+		return usagef("--pairs is for --against and --calibrate")
 	case given("accept-worse") && !o.update:
 		return usagef("--accept-worse is for --update-baseline")
 	case given("accept-worse") && strings.TrimSpace(o.acceptWorse) == "":
@@ -159,8 +172,11 @@ func (g *gating) check(given func(flag string) bool) error {
 		return usagef("--timings %q: it should be gate or report", o.timings)
 	}
 	var err error
-	g.metrics, err = gatedTimings(o.metrics)
+	g.metrics, err = gatedTimings(o.tolerances, o.metrics)
 	return err
 }
+
+// leastCalibrated is the least number of pairs of a calibration.
+const leastCalibrated = 8
 
 var errNoBaseline = errors.New("there is no baseline yet; --update-baseline writes the first one")

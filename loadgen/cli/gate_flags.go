@@ -9,9 +9,16 @@ import (
 	"ackmark/results/gate"
 )
 
-// gatedTimings are the timings that --metrics names; nil where it is left out.
-func gatedTimings(metrics []string) ([]gate.Gated, error) {
+// gatedTimings are the timings of --tolerances, with those that --metrics names
+// over them; nil where both are left out.
+func gatedTimings(file string, metrics []string) ([]gate.Gated, error) {
 	var out []gate.Gated
+	if file != "" {
+		var err error
+		if out, err = gate.ReadTolerances(file); err != nil {
+			return nil, usagef("--tolerances: %w", err)
+		}
+	}
 	if slices.Equal(metrics, []string{"none"}) {
 		return []gate.Gated{}, nil
 	}
@@ -25,6 +32,7 @@ func gatedTimings(metrics []string) ([]gate.Gated, error) {
 			return nil, usagef("--metrics names %s twice", m.Metric)
 		}
 		seen[m.Metric] = true
+		out = slices.DeleteFunc(out, func(g gate.Gated) bool { return g.Metric == m.Metric })
 		out = append(out, m)
 	}
 	return out, nil

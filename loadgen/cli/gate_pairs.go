@@ -99,10 +99,11 @@ func (g *gating) side(ctx context.Context, name, executable string) (*side, erro
 type pairing struct {
 	*gating
 	sides       [2]*side
-	least, most int           // pairs of each variant
-	round       int           // rounds that are over: a usable pair of each variant
-	tried       []int         // pairs of each variant, discarded ones among them
-	discarded   int           // of all
+	least, most int   // pairs of each variant
+	round       int   // rounds that are over: a usable pair of each variant
+	tried       []int // pairs of each variant, discarded ones among them
+	discarded   int   // of all
+	environment results.Environment
 	runs        int           // measured
 	took        time.Duration // by them
 }
@@ -201,6 +202,7 @@ func (m *pairing) run(ctx context.Context, s *side, turn engine.Turn) (*results.
 	case len(r.Redis) == 1 && r.Redis[0].Kind == results.Embedded && !m.o.embedded:
 		return nil, &failure{results.ExitCouldNotRun, fmt.Errorf("pairs need a real Redis, and there is no redis-server in PATH; install it, or name one with --redis")}
 	}
+	m.environment = r.Environment
 	m.runs++
 	m.took += time.Since(began)
 	return &r.Runs[0], m.keep(r, s)
