@@ -114,6 +114,8 @@ func Metrics() []Metric {
 		{Name: "trimmed", Title: "trimmed", Class: Timing, Better: Neither, Help: "messages trimmed from logs"},
 		{Name: "pull_now", Title: "pull now", Class: Timing, Better: Lower, Help: "times that a slow client was told to pull"},
 		{Name: "server_cpu_us_per_delivery", Title: "server CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the server process per delivery"},
+		{Name: "server_allocations_per_delivery", Title: "server allocations", Class: Timing, Better: Lower, Help: "heap objects that the server allocated per delivery"},
+		{Name: "server_allocated_bytes_per_delivery", Title: "server allocated", Unit: "bytes", Class: Timing, Better: Lower, Help: "heap memory that the server allocated per delivery"},
 		{Name: "redis_cpu_us_per_delivery", Title: "Redis CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the Redis process per delivery"},
 		{Name: "system_cpu_us_per_delivery", Title: "system CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of server and Redis per delivery; null where one of them isn't known"},
 		{Name: "generator_cpu_us_per_delivery", Title: "generator CPU", Unit: "us", Class: Timing, Better: Lower, Help: "CPU of the load generator per delivery"},

@@ -67,6 +67,28 @@ func TestGateAgainst(t *testing.T) {
 	}
 }
 
+// TestGateCalibrate measures the spread of this machine. What that is, a busy
+// machine says as little of as of anything.
+func TestGateCalibrate(t *testing.T) {
+	needRedis(t)
+	out := filepath.Join(t.TempDir(), "aa")
+	t.Setenv("TMPDIR", t.TempDir())
+	o := loadgen(gateArgs("--variant", "cursor", "--calibrate", "8", "--out", out)...)
+	if o.code == 3 && strings.Contains(o.err, "too busy") {
+		t.Skipf("not checked, this machine is too busy: %s", o.err)
+	}
+	if o.code != 0 || !strings.Contains(o.out, "calibration of gate") {
+		t.Fatalf("exit %d\n%s%s", o.code, o.out, o.err)
+	}
+	c, err := gate.ReadCalibration(filepath.Join(out, "calibration.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Profile != "gate" || c.Pairs != 8 || c.Environment.Hash == "" || len(c.Metrics) == 0 {
+		t.Errorf("profile %q, %d pairs, environment %+v, %d metrics", c.Profile, c.Pairs, c.Environment, len(c.Metrics))
+	}
+}
+
 // TestGateCatches puts a regression into the real server that counts tell.
 func TestGateCatches(t *testing.T) {
 	needRedis(t)
@@ -78,6 +100,7 @@ func TestGateCatches(t *testing.T) {
 		text     string
 	}{
 		"a Redis command more per send": {oneMoreCommand, nil, "redis_commands_per_send", ""},
+		"a lost flush of acks":          {noLastFlush, []string{"--set", "server.ack_flush=2s"}, "", "acked and still wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, rep := gateRun(t, pairArgs(append(c.more, "--candidate", mutant(t, "refserver", c.mutation), "--against", good, "--out", filepath.Join(t.TempDir(), "out"))...)...)
@@ -90,6 +113,20 @@ func TestGateCatches(t *testing.T) {
 				t.Errorf("%q isn't why it failed:\n%s", c.metric+c.text, o.out)
 			}
 		})
+	}
+}
+
+// TestGateCatchesCopy finds a copy more per delivery by what the server allocates,
+// whatever the size of bodies: that doesn't depend on how busy the machine is.
+func TestGateCatchesCopy(t *testing.T) {
+	needRedis(t)
+	args := []string{"gate", filepath.Join("testdata", "gate-cpu.yaml"), "--json", "--quiet", "--set", "traffic.group.bytes=200",
+		"--set", "phases.measure=2s", "--metrics", "server_allocated_bytes_per_delivery=50%", "--pairs", "8"}
+	t.Setenv("GITHUB_STEP_SUMMARY", "")
+	o := loadgen(append(args, "--candidate", mutant(t, "refserver", oneMoreCopy), "--against", mutant(t, "refserver"), "--out", filepath.Join(t.TempDir(), "out"))...)
+	tooBusy(t, o)
+	if o.code != 1 || !strings.Contains(o.out, "server_allocated_bytes_per_delivery") {
+		t.Errorf("exit %d, want 1\n%s%s", o.code, o.out, o.err)
 	}
 }
 

@@ -99,6 +99,13 @@ func (r *run) costs(deliveries float64) {
 	if n, ok := rise(from.page, to.page, "ackmark_redis_commands_total", "name", "move"); ok {
 		m.Set("cursor_commands_per_delivery", n/deliveries)
 	}
+	for metric, counter := range map[string]string{
+		"server_allocations_per_delivery": "go_memstats_mallocs_total", "server_allocated_bytes_per_delivery": "go_memstats_alloc_bytes_total",
+	} {
+		if n, ok := rise(from.page, to.page, counter); ok {
+			m.Set(metric, n/deliveries)
+		}
+	}
 	if n, ok := rise(from.page, to.page, "ackmark_writes_total"); ok {
 		m.Set("writes_per_delivery", n/deliveries)
 	}

@@ -104,6 +104,7 @@ func (r *run) leave(ctx context.Context) {
 		}
 	})
 	if failed > 0 {
+		r.leftBadly = true
 		r.warn("%d devices couldn't ack or leave in order; the first: %v", failed, first)
 	}
 }

@@ -15,6 +15,7 @@ func (r *run) reconcile(a *account) {
 	if r.store != nil {
 		r.reconcileStore(a)
 		r.reconcileCrashes(a)
+		r.reconcileAcks(a)
 		r.reconcileTails(a)
 	}
 	r.tellDamage(a)
@@ -178,6 +179,23 @@ func (r *run) reconcileCrashes(a *account) {
 			What: "deliveries that crashes took", Ours: float64(p.Dropped), Other: "lost, all", Theirs: float64(p.Lost),
 		})
 	}
+}
+
+// reconcileAcks holds what devices acked before they left against the store: the
+// server has stopped in order and written what acks it held, so nothing that
+// arrived and was acked may still wait. Where acks may be lost on their way, by a
+// fault, a crash or a session that was over, or aren't sent at all, it isn't so.
+func (r *run) reconcileAcks(a *account) {
+	c, s := &r.profile.Clients, &r.profile.Server
+	switch {
+	case !r.server.Ours(), r.damage.any(), r.crashes(), c.Session > 0, r.leftBadly:
+		return
+	case s.Remove != profiles.RemoveOnAck, s.Cursor == profiles.CursorTimeFrom, c.Ack.Policy == profiles.AckNone, c.Pull.Ack == profiles.PullAckNone:
+		return
+	}
+	r.reconciled(results.Reconciliation{
+		What: "deliveries that were acked and still wait", Ours: 0, Other: "Redis", Theirs: float64(a.report.ArrivedWaiting),
+	})
 }
 
 // reconcileTails holds what was lost against what Redis has lost, where its kills

@@ -60,6 +60,7 @@ type run struct {
 	health      *measure.HealthMonitor
 	healthIn    measure.Health
 	measured    bool              // the measure phase has begun
+	leftBadly   bool              // devices could not ack or leave in order
 	cut         *measure.Snapshot // when an interrupt ended the measure phase
 
 	pacer   pacerCost // set when the pacer has ended

@@ -110,6 +110,9 @@ func (r *room) audit(conversation, place int, st *Stored, rep *Report, found *ex
 		switch {
 		case arrived:
 			rep.Arrived++
+			if row == Waiting {
+				rep.ArrivedWaiting++
+			}
 		case row == Waiting:
 			rep.Pending++
 		default:

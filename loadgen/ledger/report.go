@@ -55,6 +55,8 @@ type Report struct {
 	Pending  int // not arrived; in the store and above the recipient's cursor
 	Lost     int // neither arrived nor pending
 
+	ArrivedWaiting int // of Arrived: the store holds it still for the recipient, its ack isn't there
+
 	Dropped      int // taken by a crash of the client before they were shown: the crash injector's own log
 	LostDropped  int // of Lost: in that log
 	LostWithTail int // of Lost: the store lost the message itself
