@@ -51,14 +51,18 @@ func (a *app) gateCommand() *cobra.Command {
 			"one seed, in turns AB BA AB, until every gated metric is decided or the most\n" +
 			"pairs are measured (exit code 4). The load comes from this build for both. What\n" +
 			"is missing, empty or not to be trusted is never a pass. Every run is kept below\n" +
-			"--out; one for which this machine was too busy is measured again.",
+			"--out; one for which this machine was too busy is measured again.\n\n" +
+			"How small a worsening can be told from chance depends on the machine:\n" +
+			"--calibrate measures that, and --tolerances gates by what it proposes.",
 		Example: "  loadgen gate ci --timings report --junit gate.xml\n" +
 			"  loadgen gate ci --update-baseline\n" +
 			"  loadgen gate ci --update-baseline --accept-worse \"acks carry a trace id now\"\n" +
 			"  loadgen gate ci --result results/runs/20260102T030405Z-ci --timings report\n" +
 			"  loadgen gate ack-storm --variant each --against ../base/bin/loadgen \\\n" +
 			"      --metrics server_cpu_us_per_delivery=5% --pairs 8,16,24\n" +
-			"  loadgen gate ack-storm --variant each --calibrate 16 --out aa",
+			"  loadgen gate ack-storm --variant each --calibrate 16 --out aa\n" +
+			"  loadgen gate ack-storm --variant each --against ../base/bin/loadgen \\\n" +
+			"      --tolerances aa/calibration.json",
 		Args: oneArg("a profile"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.interruptible(func(ctx context.Context) error { return a.gate(ctx, args[0], &o) })
@@ -71,7 +75,7 @@ func (a *app) gateCommand() *cobra.Command {
 	f.BoolVar(&o.update, "update-baseline", false, "write the baseline instead, from a result that passes; never over one that promises more")
 	f.StringVar(&o.acceptWorse, "accept-worse", "", "write it over one that promises more; the file keeps the `REASON`")
 	f.StringVar(&o.against, "against", "", "hold against another build of loadgen or refserver, the executable at `PATH`, in interleaved pairs")
-	f.StringVar(&o.candidate, "candidate", "", "judge the server of the executable at `PATH` instead of this one's; with --against")
+	f.StringVar(&o.candidate, "candidate", "", "judge the server of the executable at `PATH` instead of this one's; with --against or --calibrate")
 	f.StringVar(&o.againstTarget, "against-target", "", "hold the server at --target against the one at `HOST:PORT`, in interleaved pairs")
 	for _, kind := range secretKinds() {
 		o.againstSecret[kind] = f.String("against-"+kind+"-file", "", "`FILE` that holds the "+strings.Replace(kind, "-", " ", 1)+" of --against-target, where it isn't the target's")
@@ -102,6 +106,8 @@ type gating struct {
 	progress *progress
 	dir      *output // nil until something is measured
 	repeated int     // runs that were measured again
+
+	calibrated *gate.Calibration // of --tolerances; nil without
 }
 
 // gate reads the flags and does what they ask for.
@@ -172,7 +178,9 @@ func (g *gating) check(given func(flag string) bool) error {
 		return usagef("--timings %q: it should be gate or report", o.timings)
 	}
 	var err error
-	g.metrics, err = gatedTimings(o.tolerances, o.metrics)
+	if g.calibrated, err = tolerances(o.tolerances); err == nil {
+		g.metrics, err = gatedTimings(g.calibrated, o.metrics)
+	}
 	return err
 }
 

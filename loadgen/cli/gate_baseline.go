@@ -34,6 +34,7 @@ func (g *gating) againstBaseline(ctx context.Context) error {
 	}
 	rep := gate.JudgeBaseline(r, b, gate.BaselineOptions{Timings: gate.TimingsMode(g.o.timings), Metrics: g.metrics})
 	rep.Reference = g.reference(b)
+	g.caution(&rep, r.Environment)
 	if g.repeated > 0 {
 		rep.Notes = append(rep.Notes, plural(g.repeated, "run")+" measured again, since this machine was too busy")
 	}

@@ -9,15 +9,28 @@ import (
 	"ackmark/results/gate"
 )
 
-// gatedTimings are the timings of --tolerances, with those that --metrics names
-// over them; nil where both are left out.
-func gatedTimings(file string, metrics []string) ([]gate.Gated, error) {
+// tolerances reads --tolerances. A file that proposes none is an error: a gate by
+// it would hold nothing.
+func tolerances(file string) (*gate.Calibration, error) {
+	if file == "" {
+		return nil, nil
+	}
+	c, err := gate.ReadCalibration(file)
+	switch {
+	case err != nil:
+		return nil, usagef("--tolerances: %w", err)
+	case len(c.Gated()) == 0:
+		return nil, usagef("--tolerances %s: it proposes none, every timing was too noisy; name timings with --metrics, or calibrate with more pairs or longer runs", file)
+	}
+	return c, nil
+}
+
+// gatedTimings are those that were calibrated, with those that --metrics names
+// over them; nil where there are neither.
+func gatedTimings(c *gate.Calibration, metrics []string) ([]gate.Gated, error) {
 	var out []gate.Gated
-	if file != "" {
-		var err error
-		if out, err = gate.ReadTolerances(file); err != nil {
-			return nil, usagef("--tolerances: %w", err)
-		}
+	if c != nil {
+		out = c.Gated()
 	}
 	if slices.Equal(metrics, []string{"none"}) {
 		return []gate.Gated{}, nil

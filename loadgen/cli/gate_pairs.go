@@ -51,6 +51,7 @@ func (g *gating) pairs(ctx context.Context) error {
 	}
 	rep := p.Report()
 	rep.Profile, rep.Candidate, rep.Reference = g.name, candidate.what, reference.what
+	g.caution(&rep, m.environment)
 	return g.conclude(rep)
 }
 

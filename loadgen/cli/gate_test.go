@@ -118,6 +118,7 @@ func anotherMachine(doc map[string]any) {
 func TestGateBaseline(t *testing.T) {
 	result, baseline := measured(t)
 	t.Run("judge", func(t *testing.T) { judged(t, result, baseline) })
+	t.Run("tolerances", func(t *testing.T) { tolerated(t, result, baseline) })
 	t.Run("measure", func(t *testing.T) { measuredAgain(t, baseline) })
 	t.Run("another measurement", func(t *testing.T) { otherMeasurement(t, baseline) })
 	t.Run("update", func(t *testing.T) { updated(t, result, baseline) })
@@ -288,48 +289,5 @@ func updated(t *testing.T, result, baseline string) {
 	})
 	if o, _ := gateRun(t, "--update-baseline", "--baseline", filepath.Join(t.TempDir(), "b.json"), "--result", failing); o.code == 0 {
 		t.Error("a baseline was made of a measurement that was interrupted")
-	}
-}
-
-func TestGateUsage(t *testing.T) {
-	dir := t.TempDir()
-	notLoadgen := filepath.Join(dir, "true")
-	if err := os.WriteFile(notLoadgen, []byte("#!/bin/sh\necho something 1.0\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		args []string
-		say  string
-	}{
-		"no baseline":             {[]string{"--baseline", filepath.Join(dir, "none.json")}, "--update-baseline"},
-		"no file":                 {[]string{"--against", filepath.Join(dir, "none")}, "no file"},
-		"not executable":          {[]string{"--against", filepath.Join("testdata", "gate.yaml")}, "can't be run"},
-		"no loadgen":              {[]string{"--against", notLoadgen}, "neither a loadgen nor a refserver"},
-		"both kinds":              {[]string{"--against", notLoadgen, "--target", "127.0.0.1:1"}, "--against"},
-		"half a pair of targets":  {[]string{"--against-target", "127.0.0.1:1"}, "--target"},
-		"a reason for nothing":    {[]string{"--accept-worse", "x"}, "--update-baseline"},
-		"an empty reason":         {[]string{"--update-baseline", "--accept-worse", " "}, "reason"},
-		"pairs and a baseline":    {[]string{"--against", notLoadgen, "--update-baseline"}, "baseline"},
-		"unknown metric":          {[]string{"--metrics", "live.p98=5%"}, "live.p98"},
-		"an invariant":            {[]string{"--metrics", "lost=5%"}, "invariant"},
-		"a count":                 {[]string{"--metrics", "rows_per_message=5%"}, "count"},
-		"pairs that fall":         {[]string{"--against", notLoadgen, "--pairs", "4,3"}, "rise"},
-		"no tolerance":            {[]string{"--metrics", "live.p99"}, "live.p99=10%"},
-		"not a tolerance":         {[]string{"--metrics", "live.p99=-5%"}, "tolerance"},
-		"a metric twice":          {[]string{"--metrics", "live.p99=5%,live.p99=6%"}, "twice"},
-		"no tolerances":           {[]string{"--tolerances", filepath.Join(dir, "none")}, "--tolerances"},
-		"too few to calibrate":    {[]string{"--calibrate", "3"}, "fewer than 8"},
-		"calibrating two":         {[]string{"--calibrate", "8", "--against", notLoadgen}, "--calibrate"},
-		"timings":                 {[]string{"--timings", "off"}, "gate or report"},
-		"pairs without a partner": {[]string{"--pairs", "3"}, "--against"},
-		"no pairs":                {[]string{"--against", notLoadgen, "--pairs", "0"}, "1 or more"},
-		"a result and settings":   {[]string{"--result", dir, "--seed", "3"}, "--result"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := loadgen(gateArgs(c.args...)...)
-			if o.code != 2 || !strings.Contains(o.err, c.say) {
-				t.Errorf("exit %d, want 2 and %q\n%s", o.code, c.say, o.err)
-			}
-		})
 	}
 }

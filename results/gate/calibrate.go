@@ -30,7 +30,7 @@ type Calibration struct {
 	Looks       []int               `json:"looks"`     // of the gate that the tolerances are for
 	Alpha       float64             `json:"alpha"`
 	Metrics     []Calibrated        `json:"metrics"`
-	Tolerances  map[string]float64  `json:"tolerances"` // what ReadTolerances reads: the widest over the variants
+	Tolerances  map[string]float64  `json:"tolerances"` // what gate --tolerances holds: the widest over the variants
 	Notes       []string            `json:"notes"`
 }
 

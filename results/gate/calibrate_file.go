@@ -65,21 +65,21 @@ func ReadCalibration(path string) (*Calibration, error) {
 	return c, nil
 }
 
-// ReadTolerances loads the tolerances of a calibration file, the timings by
-// name. A file that proposes none is an error: a gate by it would hold nothing.
-func ReadTolerances(path string) ([]Gated, error) {
-	c, err := ReadCalibration(path)
-	if err != nil {
-		return nil, err
+// Unlike says in what a measurement differs from the one that was calibrated;
+// none means that the tolerances are meant for it.
+func (c *Calibration) Unlike(profile string, e results.Environment) []string {
+	var out []string
+	if c.Profile != profile {
+		out = append(out, fmt.Sprintf("profile: %s, calibrated was %s", profile, c.Profile))
 	}
-	held := c.Gated()
-	if len(held) == 0 {
-		return nil, fmt.Errorf("reading calibration %s: it proposes no tolerance, every timing was too noisy; name timings with --metrics, or calibrate with more pairs or longer runs", path)
+	for _, d := range results.Differences(e, c.Environment) {
+		out = append(out, fmt.Sprintf("%s: %s, calibrated was %s", d.What, d.A, d.B))
 	}
-	return held, nil
+	return out
 }
 
-// Gated returns the proposed tolerances, by name.
+// Gated returns the proposed tolerances, by name; none where every timing was
+// too noisy to be held.
 func (c *Calibration) Gated() []Gated {
 	var out []Gated
 	for _, name := range slices.Sorted(maps.Keys(c.Tolerances)) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,19 +23,19 @@ func TestCalibrationFile(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(back, c) {
 		t.Errorf("%v\n%+v\n%+v", err, back, c)
 	}
-	held, err := ReadTolerances(path)
-	if err != nil || !reflect.DeepEqual(held, c.Gated()) {
-		t.Errorf("%v, %v", held, err)
-	}
-	c.Tolerances = map[string]float64{}
-	if err := WriteCalibration(path, c); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadTolerances(path); err == nil || !strings.Contains(err.Error(), "proposes no tolerance") {
+	if _, err := ReadCalibration(path + ".none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if _, err := ReadTolerances(path + ".none"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
+}
+
+func TestCalibrationIsOfOneMachineAndProfile(t *testing.T) {
+	c := calibrated(t, 1) // of ack-storm, Redis 7.0.15, 2 cores
+	if unlike := c.Unlike("ack-storm", machine("7.0.15", 2)); len(unlike) > 0 {
+		t.Errorf("the same: %q", unlike)
+	}
+	want := []string{"profile: ci, calibrated was ack-storm", "cores: 4, calibrated was 2", "Redis: 8.0.0, calibrated was 7.0.15", "GOMAXPROCS: 4, calibrated was 2"}
+	if unlike := c.Unlike("ci", machine("8.0.0", 4)); !slices.Equal(unlike, want) {
+		t.Errorf("%q\nwant %q", unlike, want)
 	}
 }
 

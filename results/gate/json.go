@@ -13,6 +13,8 @@ var (
 	schemaV1 string
 	//go:embed schema/baseline-v1.json
 	schemaBaselineV1 string
+	//go:embed schema/calibration-v1.json
+	schemaCalibrationV1 string
 )
 
 // Schema returns the JSON Schema (2020-12) of the report, SchemaReport.
@@ -20,6 +22,10 @@ func Schema() []byte { return []byte(schemaV1) }
 
 // BaselineSchema returns the JSON Schema of the baseline file, SchemaBaseline.
 func BaselineSchema() []byte { return []byte(schemaBaselineV1) }
+
+// CalibrationSchema returns the JSON Schema of the calibration file,
+// SchemaCalibration.
+func CalibrationSchema() []byte { return []byte(schemaCalibrationV1) }
 
 // difference is a results.Difference as the report writes it.
 type difference struct {

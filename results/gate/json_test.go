@@ -103,13 +103,39 @@ func TestBaselineSchema(t *testing.T) {
 	}
 }
 
+func TestCalibrationSchema(t *testing.T) {
+	schema := compile(t, CalibrationSchema())
+	c := calibrated(t, 2)
+	c.Metrics[0].Ratio, c.Metrics[0].PairsFor5 = nil, nil
+	text, err := EncodeCalibration(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(any(document(t, text))); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(map[string]any){
+		"an unknown key":      func(d map[string]any) { d["extra"] = 1 },
+		"few pairs":           func(d map[string]any) { d["pairs"] = json.Number("7") },
+		"a tolerance of 100%": func(d map[string]any) { d["tolerances"] = map[string]any{"live.p99": json.Number("1")} },
+		"another version":     func(d map[string]any) { d["schema"] = "ackmark/calibration/v2" },
+	} {
+		doc := document(t, text)
+		change(doc)
+		if schema.Validate(any(doc)) == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
 // TestSchemasHaveEveryField walks Go types and schemas side by side.
 func TestSchemasHaveEveryField(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		typ  reflect.Type
 		text []byte
-	}{{"report", reflect.TypeFor[Report](), Schema()}, {"baseline", reflect.TypeFor[Baseline](), BaselineSchema()}} {
+	}{{"report", reflect.TypeFor[Report](), Schema()}, {"baseline", reflect.TypeFor[Baseline](), BaselineSchema()},
+		{"calibration", reflect.TypeFor[Calibration](), CalibrationSchema()}} {
 		var root map[string]any
 		if err := json.Unmarshal(tc.text, &root); err != nil {
 			t.Fatal(err)
