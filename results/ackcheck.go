@@ -13,11 +13,15 @@ type AckCheck struct {
 	Replayed     *int64   // the policy replayed over the recorded arrivals
 	ReplayError  *float64 // relative
 	FormError    *float64 // relative, against the closed form
-	Chance       *float64 // relative error that chance alone explains
+	Chance       *float64 // relative, 95 % of runs are off by less by chance alone
 	Seconds      float64  // measured
 	limits       Limits
 	replay, form float64
 }
+
+// inChance is how many standard errors 95 % of runs are within: ack requests of a
+// run are the sum of many batches, and so about normal.
+const inChance = 1.96
 
 // ReplayOK tells whether the exact check holds, or doesn't apply.
 func (c AckCheck) ReplayOK() bool {
@@ -34,7 +38,10 @@ func ackCheck(variant string, runs []*Run) (AckCheck, bool) {
 		}
 		if a.PredictedError != nil && math.Abs(*a.PredictedError) > out.form {
 			out.form = math.Abs(*a.PredictedError)
-			out.FormError, out.Chance, out.Seconds = a.PredictedError, a.PredictedChance, run.MeasuredSeconds()
+			out.FormError, out.Chance, out.Seconds = a.PredictedError, nil, run.MeasuredSeconds()
+			if a.PredictedChance != nil {
+				out.Chance = Number(inChance * *a.PredictedChance)
+			}
 			if out.Replayed == nil {
 				out.Measured = a.Requests
 			}
@@ -51,7 +58,7 @@ func checkHeads() [][]string {
 		{"off by", "(limit " + percent(DefaultLimits().ReplayError*100) + ")"},
 		{""},
 		{"closed form", "off by"},
-		{"by chance,", "or limit"},
+		{"chance (95 %),", "or limit"},
 	}
 }
 

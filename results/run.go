@@ -124,7 +124,7 @@ type Acks struct {
 	ReplayedError   *float64         `json:"replayed_error"` // requests ÷ replayed − 1
 	Predicted       *float64         `json:"predicted"`      // closed form, requests in the measured phase
 	PredictedError  *float64         `json:"predicted_error"`
-	PredictedChance *float64         `json:"predicted_chance"` // relative error that chance alone explains in a run this long
+	PredictedChance *float64         `json:"predicted_chance"` // relative standard error: what chance alone moves a run this long by
 	FlushCauses     map[string]int64 `json:"flush_causes"`     // count, interval, page, idle, close
 }
 
