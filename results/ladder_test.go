@@ -313,16 +313,19 @@ func TestRequiredFor(t *testing.T) {
 		traffic profiles.Traffic
 		online  profiles.Percent
 		crash   string
+		fault   string
 		has     []string
 		hasnt   []string
 	}{
-		{"messages", profiles.Traffic{Group: flow}, 100, profiles.CrashOff, DefaultRequired(), []string{"logins", "crashes"}},
-		{"nobody online", profiles.Traffic{Direct: flow}, 0, "", []string{"send.p99"}, []string{"live.p99", "logins"}},
-		{"logins", profiles.Traffic{Login: login}, 0, "", []string{"logins", "requests_per_login", "sync.p99", "achieved_percent"}, []string{"live.p99", "send.p99", "crashes"}},
-		{"a backlog only", profiles.Traffic{}, 100, "", []string{"deliveries", "hiccup.p99"}, []string{"live.p99", "send.p99", "achieved_percent", "schedule_lag.p99"}},
-		{"all", profiles.Traffic{Direct: flow, Login: login}, 50, profiles.CrashMidSync, append(DefaultRequired(), "logins", "crashes", "crash_dropped"), nil},
+		{"messages", profiles.Traffic{Group: flow}, 100, profiles.CrashOff, profiles.FaultKillServer, DefaultRequired(), []string{"logins", "crashes"}},
+		{"crashing clients", profiles.Traffic{Group: flow}, 100, profiles.CrashOff, profiles.FaultCrashClients, []string{"crashes", "redelivered_per_crash"}, []string{"crash_dropped"}},
+		{"nobody online", profiles.Traffic{Direct: flow}, 0, "", "", []string{"send.p99"}, []string{"live.p99", "logins"}},
+		{"logins", profiles.Traffic{Login: login}, 0, "", "", []string{"logins", "requests_per_login", "sync.p99", "achieved_percent"}, []string{"live.p99", "send.p99", "crashes"}},
+		{"a backlog only", profiles.Traffic{}, 100, "", "", []string{"deliveries", "hiccup.p99"}, []string{"live.p99", "send.p99", "achieved_percent", "schedule_lag.p99"}},
+		{"all", profiles.Traffic{Direct: flow, Login: login}, 50, profiles.CrashMidSync, "", append(DefaultRequired(), "logins", "crashes", "crash_dropped"), nil},
 	} {
-		got := RequiredFor(&profiles.Profile{Traffic: tc.traffic, Clients: profiles.Clients{Online: tc.online, Crash: profiles.Crash{Between: tc.crash}}})
+		got := RequiredFor(&profiles.Profile{Traffic: tc.traffic, Clients: profiles.Clients{Online: tc.online, Crash: profiles.Crash{Between: tc.crash}},
+			Faults: []profiles.Fault{{Kind: tc.fault}}})
 		for _, name := range tc.has {
 			if !slices.Contains(got, name) {
 				t.Errorf("%s: %s isn't required", tc.name, name)

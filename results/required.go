@@ -16,7 +16,8 @@ func DefaultRequired() []string {
 
 // RequiredFor returns the metrics without which a run of this profile says
 // nothing: those of sends where there are any, of pushes where somebody is
-// online, of logins where users log in, of crashes where clients crash.
+// online, of logins where users log in, of crashes where clients crash, by a fault
+// or when they pull.
 func RequiredFor(p *profiles.Profile) []string {
 	sends, logins := p.Traffic.Group != nil || p.Traffic.Direct != nil, p.Traffic.Login != nil
 	pushes := sends && p.Clients.Online > 0
@@ -39,6 +40,9 @@ func RequiredFor(p *profiles.Profile) []string {
 		out = append(out, "crashes", "crash_dropped")
 	case logins:
 		out = append(out, "sync.p99")
+	}
+	if slices.ContainsFunc(p.Faults, func(f profiles.Fault) bool { return f.Kind == profiles.FaultCrashClients }) {
+		out = append(out, "crashes", "redelivered_per_crash")
 	}
 	return out
 }
