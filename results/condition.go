@@ -53,7 +53,7 @@ func newCondition(text string) (Condition, error) {
 	}
 	m, ok := Lookup(t.Metric)
 	if !ok {
-		return Condition{}, fmt.Errorf("there is no metric %s; did you mean %s?", t.Metric, strings.Join(similar(t.Metric, MetricNames()), ", "))
+		return Condition{}, fmt.Errorf("there is no metric %s; did you mean %s?", t.Metric, strings.Join(Similar(t.Metric, MetricNames()), ", "))
 	}
 	limit := t.Value
 	switch d, isTime := t.Duration(); {

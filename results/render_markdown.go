@@ -9,16 +9,16 @@ import (
 // RenderMarkdown draws the same tables in GitHub's Markdown.
 func RenderMarkdown(w io.Writer, rep Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**\n", escapeMarkdown(rep.Title))
+	fmt.Fprintf(&b, "**%s**\n", EscapeMarkdown(rep.Title))
 	for _, banner := range rep.Banners {
-		fmt.Fprintf(&b, "\n> %s\n", escapeMarkdown(banner))
+		fmt.Fprintf(&b, "\n> %s\n", EscapeMarkdown(banner))
 	}
 	fmt.Fprintf(&b, "\nVerdict: **%s**\n", rep.Verdict.Status)
 	for i, r := range rep.Verdict.Reasons {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "- %s\n", escapeMarkdown(r.String()))
+		fmt.Fprintf(&b, "- %s\n", EscapeMarkdown(r.String()))
 	}
 	const unlimited = 1 << 20
 	for _, t := range rep.layout(unlimited) {
@@ -60,7 +60,7 @@ func RenderMarkdown(w io.Writer, rep Report) error {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "- note: %s\n", escapeMarkdown(note))
+		fmt.Fprintf(&b, "- note: %s\n", EscapeMarkdown(note))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -75,7 +75,7 @@ func headline(lines []string) string {
 func markdownTable(b *strings.Builder, heads, align []string, rows [][]string) {
 	line := func(cells []string) {
 		for _, c := range cells {
-			b.WriteString("| " + escapeMarkdown(c) + " ")
+			b.WriteString("| " + EscapeMarkdown(c) + " ")
 		}
 		b.WriteString("|\n")
 	}
@@ -85,9 +85,4 @@ func markdownTable(b *strings.Builder, heads, align []string, rows [][]string) {
 	for _, row := range rows {
 		line(row)
 	}
-}
-
-// escapeMarkdown keeps names from ending a cell or starting markup.
-func escapeMarkdown(s string) string {
-	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "`", "\\`", "\n", " ").Replace(s)
 }

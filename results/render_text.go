@@ -199,11 +199,11 @@ func (rep Report) drawVerdict(w io.Writer, o TextOptions) {
 func (r Reason) String() string {
 	switch {
 	case r.Variant == "":
-		return r.Text
+		return OneLine(r.Text)
 	case r.Repeat == 0:
-		return r.Variant + ": " + r.Text
+		return OneLine(r.Variant + ": " + r.Text)
 	}
-	return fmt.Sprintf("%s, repeat %d: %s", r.Variant, r.Repeat, r.Text)
+	return OneLine(fmt.Sprintf("%s, repeat %d: %s", r.Variant, r.Repeat, r.Text))
 }
 
 // Meaning says in a few words what a status means.

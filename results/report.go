@@ -76,7 +76,22 @@ func NewReport(r *Result) Report {
 		rep.Legend += " With crashes: the worst repeat of the rung's variants that crash."
 	}
 	rep.Notes = append(notes(r), met(r)...)
+	rep.tame()
 	return rep
+}
+
+// tame makes names harmless: a result file may come from anywhere.
+func (rep *Report) tame() {
+	rep.Title = OneLine(rep.Title)
+	for i := range rep.Rows {
+		rep.Rows[i].Variant = OneLine(rep.Rows[i].Variant)
+	}
+	for i := range rep.Checks {
+		rep.Checks[i].Variant = OneLine(rep.Checks[i].Variant)
+	}
+	for i := range rep.Notes {
+		rep.Notes[i] = OneLine(rep.Notes[i])
+	}
 }
 
 func (c Column) cell(s Summary) Cell {
@@ -105,19 +120,12 @@ func title(r *Result, repeats int) string {
 	for i := range r.Runs {
 		seconds = max(seconds, r.Runs[i].MeasuredSeconds())
 	}
-	parts := []string{fmt.Sprintf("%s × %s of %s s", plural(len(r.Variants), "variant"), plural(repeats, "repeat"), significant(seconds, 3))}
+	parts := []string{fmt.Sprintf("%s × %s of %s s", Plural(len(r.Variants), "variant"), Plural(repeats, "repeat"), significant(seconds, 3))}
 	for _, n := range r.Redis {
 		parts = append(parts, strings.TrimSpace("Redis "+n.Version)+" ("+string(n.Kind)+")")
 	}
-	parts = append(parts, fmt.Sprintf("%s of %s", plural(r.Environment.Cores, "core"), r.Environment.CPUModel))
+	parts = append(parts, fmt.Sprintf("%s of %s", Plural(r.Environment.Cores, "core"), r.Environment.CPUModel))
 	return r.Profile.Name + ": " + strings.Join(parts, ", ")
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 func banners(r *Result) []string {

@@ -2,8 +2,8 @@ package results
 
 import "slices"
 
-// similar returns up to three names nearest to what was written, for messages.
-func similar(written string, names []string) []string {
+// Similar returns up to three names nearest to what was written, for messages.
+func Similar(written string, names []string) []string {
 	s := slices.Clone(names)
 	slices.SortStableFunc(s, func(a, b string) int { return distance(written, a) - distance(written, b) })
 	return s[:min(3, len(s))]

@@ -37,8 +37,9 @@ func (a *app) compareCommand() *cobra.Command {
 		Long: "Holds results against the first one: medians, what they changed by, and whether\n" +
 			"that is more than chance. A, B … are result files, directories with a\n" +
 			results.FileName + ", or directories of such directories, whose runs are then all\n" +
-			"samples of one side. Shown are invariants, CPU and latency, and whatever else\n" +
-			"changed; fewer metrics at once are told apart with fewer runs.\n" +
+			"samples of one side; a copy of a result is counted once. Shown are invariants,\n" +
+			"CPU and latency, and whatever else changed; fewer metrics at once are told apart\n" +
+			"with fewer runs.\n" +
 			"\n" +
 			"It judges nothing: the exit code is 0 when the sides were compared, 3 when one\n" +
 			"of them holds no valid run, 2 when one can't be read, 5 when the output couldn't\n" +
@@ -49,7 +50,8 @@ func (a *app) compareCommand() *cobra.Command {
 		Example: "  loadgen compare results/runs/old results/runs/new\n" +
 			"  loadgen compare before.json after.json --variant \"every 10\" --metric live.p99\n" +
 			"  loadgen compare before.json after.json --plot live\n" +
-			"  loadgen compare before --format bench > before.txt    # then benchstat",
+			"  loadgen compare before after --format bench > sides.txt\n" +
+			"  go tool benchstat -col side -filter .unit:live-p50-us sides.txt",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && o.format != "bench" {
 				return usagef("compare needs two results or more; \"loadgen report\" shows one")
@@ -89,6 +91,8 @@ func (o *compareOptions) check(sides int) error {
 		return usagef("%d --label for %d sides; each needs one", len(o.labels), sides)
 	case o.all && len(o.metrics) > 0:
 		return usagef("--all and --metric contradict each other")
+	case slices.ContainsFunc(o.labels, func(l string) bool { return strings.TrimSpace(results.OneLine(l)) == "" }):
+		return usagef("a --label is empty")
 	case o.plot != "" && o.format != "text":
 		return usagef("--plot is text; it doesn't go with --format %s", o.format)
 	case o.plot != "" && (o.all || len(o.metrics) > 0):
@@ -100,14 +104,14 @@ func (o *compareOptions) check(sides int) error {
 			return usagef("--plot: %w", err)
 		}
 	}
-	return nil
+	return checkOut(o.out)
 }
 
 func (a *app) compare(paths []string, o *compareOptions) error {
 	if err := o.check(len(paths)); err != nil {
 		return err
 	}
-	sides, err := readSides(paths, o.labels)
+	sides, err := readSides(paths, o)
 	if err != nil {
 		return err
 	}
@@ -119,7 +123,7 @@ func (a *app) compare(paths []string, o *compareOptions) error {
 	}
 	var b bytes.Buffer
 	if err := a.drawComparison(&b, c, o); err != nil {
-		return &failure{results.ExitCouldNotRun, err}
+		return usage(err) // a histogram that can't be read
 	}
 	if o.out != "" {
 		if err := results.WriteFile(o.out, b.Bytes()); err != nil {
@@ -129,8 +133,10 @@ func (a *app) compare(paths []string, o *compareOptions) error {
 		return err
 	}
 	a.code = int(c.ExitCode)
-	if c.ExitCode != results.ExitPass && (o.format != "text" || o.plot != "" || o.out != "") {
-		for _, w := range c.Warnings { // which are not in what was written, or not seen there
+	silent := o.plot != "" || o.format == "csv" // what was written has no place for warnings
+	unseen := o.format != "text" || o.out != ""
+	if silent || unseen && c.ExitCode != results.ExitPass {
+		for _, w := range c.Warnings {
 			fmt.Fprintf(a.Err, "warning: %s\n", w)
 		}
 	}
@@ -164,18 +170,24 @@ func (a *app) drawComparison(b io.Writer, c *compare.Comparison, o *compareOptio
 }
 
 // readSides reads a side per path and labels them.
-func readSides(paths, labels []string) ([]compare.Side, error) {
+func readSides(paths []string, o *compareOptions) ([]compare.Side, error) {
+	labels := o.labels
 	if len(labels) == 0 {
 		labels = sideLabels(paths)
 	}
 	var sides []compare.Side
 	var problems []error
+	var names []string // as outputs write them
 	for i, path := range paths {
-		all, err := readSide(path)
+		files, err := resultFiles(path)
+		problems = append(problems, err, spare(o.out, files...))
+		all, err := readAll(files)
 		problems = append(problems, err)
-		if slices.Contains(labels[:i], labels[i]) {
-			problems = append(problems, fmt.Errorf("two sides are called %q; name them with --label", labels[i]))
+		name := strings.Join(strings.Fields(results.OneLine(labels[i])), " ")
+		if slices.Contains(names, name) {
+			problems = append(problems, fmt.Errorf("two sides are called %q; name them with --label", name))
 		}
+		names = append(names, name)
 		sides = append(sides, compare.Side{Label: labels[i], Results: all})
 	}
 	if err := errors.Join(problems...); err != nil {

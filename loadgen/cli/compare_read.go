@@ -8,47 +8,80 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"ackmark/results"
 )
 
-// readSide reads a result file, the result of a directory, or those of the
-// directories inside it.
-func readSide(path string) ([]*results.Result, error) {
+// resultFiles are the file that a side is read from, or those of the directories
+// inside it. Links are followed; what several lead to is read once.
+func resultFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("reading result: %w", err)
+	case !info.IsDir():
+		return []string{path}, nil
 	}
-	if _, err := os.Stat(filepath.Join(path, results.FileName)); err == nil || !info.IsDir() {
-		r, err := results.Read(path)
-		if err != nil {
-			return nil, err
-		}
-		return []*results.Result{r}, nil
+	if file := filepath.Join(path, results.FileName); exists(file) {
+		return []string{file}, nil
 	}
 	inside, err := os.ReadDir(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading result: %w", err)
 	}
-	var all []*results.Result
+	var files []string
 	for _, d := range inside { // in the order of their names, which begin with the time
 		file := filepath.Join(path, d.Name(), results.FileName)
-		switch _, err := os.Stat(file); {
-		case errors.Is(err, fs.ErrNotExist) || !d.IsDir():
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("reading result: %w", err)
+		if exists(file) && !slices.ContainsFunc(files, func(other string) bool { return sameFile(file, other) }) {
+			files = append(files, file)
 		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s holds no %s, and none of the directories in it does; a result file or the directory of one is needed", path, results.FileName)
+	}
+	return files, nil
+}
+
+// exists tells whether there is something to read, be it that it can't be.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+}
+
+func sameFile(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}
+
+func readAll(files []string) ([]*results.Result, error) {
+	var all []*results.Result
+	for _, file := range files {
 		r, err := results.Read(file)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s holds no %s, and none of the directories in it does; a result file or the directory of one is needed", path, results.FileName)
-	}
 	return all, nil
+}
+
+// checkOut refuses a place where no file can be.
+func checkOut(out string) error {
+	if info, err := os.Stat(out); out != "" && err == nil && info.IsDir() {
+		return usagef("--out %s is a directory; name a file", out)
+	}
+	return nil
+}
+
+// spare refuses to write over what is read: a measurement isn't lost for a view
+// of it.
+func spare(out string, inputs ...string) error {
+	if out != "" && slices.ContainsFunc(inputs, func(in string) bool { return sameFile(out, in) }) {
+		return usagef("--out %s is what is read; name another file", out)
+	}
+	return nil
 }
 
 // sideLabels are the last elements of the paths, as many as tell them apart.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"ackmark/results"
@@ -33,6 +34,10 @@ func olderAndNewer(t *testing.T, change func(*results.Result)) (older, newer str
 		}
 	}
 	return filepath.Join(dir, "older"), filepath.Join(dir, "newer")
+}
+
+func anHourLater(r *results.Result) {
+	r.Started, r.Ended = r.Started.Add(time.Hour), r.Ended.Add(time.Hour)
 }
 
 func invalidate(r *results.Result) {
@@ -80,6 +85,12 @@ func TestCompare(t *testing.T) {
 		{"variant", []string{a, b, "--variant", "eech"}, 2, nil, []string{`"eech"`, `"each"`}},
 		{"histogram", []string{a, b, "--plot", "life"}, 2, nil, []string{`no histogram "life"`, "live"}},
 		{"plot as CSV", []string{a, b, "--plot", "live", "--format", "csv"}, 2, nil, []string{"--plot is text"}},
+		{"labels that are written the same", []string{a, b, "--label", "x y", "--label", "x\ny"}, 2, nil, []string{`two sides are called "x y"`}},
+		{"empty label", []string{a, b, "--label", "x", "--label", "\n"}, 2, nil, []string{"--label is empty"}},
+		{"plot of an invalid side", []string{a, bad, "--plot", "live"}, 3, []string{"(invalid)"}, []string{"warning: B is invalid"}},
+		{"CSV of few runs", []string{a, b, "--format", "csv"}, 0, []string{"too few runs"}, []string{"warning: too few runs"}},
+		{"into a directory", []string{a, b, "--out", "testdata"}, 2, nil, []string{"--out testdata is a directory"}},
+		{"over a side", []string{a, b, "--out", b + "/result.json"}, 2, nil, []string{"is what is read"}},
 		{"unwritable", []string{a, b, "--out", "no/such/place"}, 5, nil, []string{"no/such/place", "doesn't exist"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,8 +114,8 @@ func TestCompare(t *testing.T) {
 
 // A directory of results is one side, and all its runs are samples of it.
 func TestCompareDirectoriesOfResults(t *testing.T) {
-	a, _ := olderAndNewer(t, nil)
-	b, _ := olderAndNewer(t, nil)
+	a, _ := olderAndNewer(t, anHourLater)
+	b, _ := olderAndNewer(t, anHourLater)
 	got := loadgen("compare", filepath.Dir(a), filepath.Dir(b), "--json")
 	var doc struct {
 		Schema string
@@ -118,6 +129,44 @@ func TestCompareDirectoriesOfResults(t *testing.T) {
 	}
 	if doc.Schema != "ackmark/compare/v1" || len(doc.Sides) != 2 || doc.Sides[0].Results != 2 || doc.Sides[0].Runs != 4 || doc.Sides[0].Label == doc.Sides[1].Label {
 		t.Errorf("%+v", doc)
+	}
+}
+
+// Links are followed, and what several lead to is read once; a copy's runs are
+// no further samples.
+func TestCompareLinksAndCopies(t *testing.T) {
+	a, b := olderAndNewer(t, anHourLater)
+	dir := t.TempDir()
+	for name, to := range map[string]string{"1": a, "2": b, "latest": b} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(a)); err != nil {
+		t.Fatal(err)
+	}
+	got := loadgen("compare", dir, a)
+	for _, want := range []string{"4 runs of 2 variants in 2 results", "A holds 1 result more than once", "A and B both hold the same result"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+	if got.code != 0 || t.Failed() {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// A sweep keeps its runs beside the result that holds them.
+func TestCompareSweepCountsRunsOnce(t *testing.T) {
+	a, _ := olderAndNewer(t, nil)
+	if err := os.Mkdir(filepath.Join(a, "runs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(a, "runs", "001"), os.DirFS(filepath.Dir(oldResult))); err != nil {
+		t.Fatal(err)
+	}
+	if got := loadgen("compare", a, oldResult); got.code != 0 || !strings.Contains(got.out, "A  older      ack-storm, 2 runs of 2 variants, ") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,6 +61,12 @@ func (a *app) report(path string, o *reportOptions, schemaGiven bool) error {
 			return usagef("--schema is for --format json, not %s", o.format)
 		}
 		schema = results.Schemas()[i]
+	}
+	if err := checkOut(o.out); err != nil {
+		return err
+	}
+	if err := spare(o.out, path, filepath.Join(path, results.FileName)); err != nil {
+		return err
 	}
 	result, err := results.Read(path)
 	if err != nil {

@@ -34,6 +34,8 @@ func TestReport(t *testing.T) {
 		{"unknown format", []string{oldResult, "--format", "pdf"}, 2, nil, []string{`"pdf"`, "text, markdown, csv, json"}},
 		{"unknown schema", []string{oldResult, "--format", "json", "--schema", "v7"}, 2, nil, []string{`"v7"`, "v1, v2"}},
 		{"schema of a table", []string{oldResult, "--schema", "v1"}, 2, nil, []string{"--format json"}},
+		{"into a directory", []string{oldResult, "--out", "testdata"}, 2, nil, []string{"--out testdata is a directory"}},
+		{"over itself", []string{oldResult, "--format", "json", "--out", oldResult}, 2, nil, []string{"is what is read"}},
 		{"unwritable", []string{oldResult, "--out", "no/such/place"}, 5, nil, []string{"no/such/place", "doesn't exist"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func (c *Comparison) RenderBench(w io.Writer) error {
 				}
 			}
 			if left > 0 {
-				fmt.Fprintf(&b, "# left out: %s\n", plural(left, "invalid run"))
+				fmt.Fprintf(&b, "# left out: %s\n", results.Plural(left, "invalid run"))
 			}
 		}
 	}
@@ -130,10 +130,8 @@ func seedText(r *results.Result) string {
 
 func benchLine(b *strings.Builder, r *results.Result, run *results.Run, variant string) {
 	fmt.Fprintf(b, "Benchmark%s/variant=%s", camel(r.Profile.Name), variant)
-	if n := r.Environment.GOMAXPROCS; n > 0 {
-		fmt.Fprintf(b, "-%d", n)
-	}
-	b.WriteString(" 1")
+	// Without it a name that ends in a number would lose that.
+	fmt.Fprintf(b, "-%d 1", max(1, r.Environment.GOMAXPROCS))
 	for _, m := range results.AllMetrics() {
 		if strings.HasSuffix(m.Name, ".count") && run.Histograms[strings.TrimSuffix(m.Name, ".count")].Count == 0 {
 			continue
@@ -208,5 +206,5 @@ func benchWord(s string) string {
 }
 
 func benchValue(s string) string {
-	return strings.Join(slices.Collect(strings.FieldsSeq(oneLine(s))), " ")
+	return strings.Join(slices.Collect(strings.FieldsSeq(results.OneLine(s))), " ")
 }

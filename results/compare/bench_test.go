@@ -202,3 +202,18 @@ func TestBenchstat(t *testing.T) {
 		t.Errorf("benchstat compares %d numbers, this package %d\n%s%s", seen, want, out, stderr.String())
 	}
 }
+
+// A name that ends in a number keeps it where GOMAXPROCS isn't known.
+func TestBenchNameThatEndsInANumber(t *testing.T) {
+	r := measured(t, 10)
+	r.Environment.GOMAXPROCS, r.Variants[0].Name = 0, "every-10"
+	for i := range r.Runs {
+		if r.Runs[i].Variant == "each" {
+			r.Runs[i].Variant = "every-10"
+		}
+	}
+	var b strings.Builder
+	if err := compared(t, Options{SingleSided: true}, side("a", r)).RenderBench(&b); err != nil || !strings.Contains(b.String(), "/variant=every-10-1 1 ") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}

@@ -66,7 +66,7 @@ type Cell struct {
 	Median     *float64 `json:"median"` // of an invariant the worst run
 	Low        *float64 `json:"low"`    // of the median's interval, null with too few runs; of a count the range
 	High       *float64 `json:"high"`
-	Ratio      *float64 `json:"ratio"` // of medians, to the first side
+	Ratio      *float64 `json:"ratio"` // of medians, to the first side; of a count those of the runs whose seeds both have
 	RatioLow   *float64 `json:"ratio_low"`
 	RatioHigh  *float64 `json:"ratio_high"`
 	P          *float64 `json:"p"` // of a timing, by itself
@@ -75,7 +75,7 @@ type Cell struct {
 	Warnings   []string `json:"warnings"` // about these numbers, which travel with them
 	samples    []float64
 	attainable float64 // least p that so many runs can give
-	family     int     // timings that it was adjusted for
+	family     family  // that it was adjusted for
 }
 
 // New compares the sides with the first. It refuses what has nothing to
@@ -90,6 +90,7 @@ func New(sides []Side, o Options) (*Comparison, error) {
 	if err := o.check(sides); err != nil {
 		return nil, err
 	}
+	sides, same := distinct(sides)
 	c := &Comparison{Schema: Schema, Confidence: o.Confidence, Alpha: o.Alpha, sides: sides, explicit: o.All || len(o.Metrics) > 0,
 		Differences: []Difference{}, Warnings: []string{}, Variants: []Variant{}}
 	for i, s := range sides {
@@ -112,6 +113,7 @@ func New(sides []Side, o Options) (*Comparison, error) {
 	}
 	c.compareConditions()
 	c.measure(o)
+	c.Warnings = append(c.Warnings, same...)
 	c.warn(o)
 	return c, nil
 }
@@ -122,7 +124,7 @@ func (o Options) check(sides []Side) error {
 		least = 1
 	}
 	if len(sides) < least {
-		return fmt.Errorf("%s given; comparing needs at least %d", plural(len(sides), "side"), least)
+		return fmt.Errorf("%s given; comparing needs at least %d", results.Plural(len(sides), "side"), least)
 	}
 	for _, s := range sides {
 		if len(s.Results) == 0 {
@@ -137,7 +139,7 @@ func (o Options) check(sides []Side) error {
 	var unknown []error
 	for _, name := range o.Metrics {
 		if _, ok := results.Lookup(name); !ok {
-			unknown = append(unknown, fmt.Errorf("there is no metric %q%s", name, didYouMean(name, results.MetricNames())))
+			unknown = append(unknown, fmt.Errorf("there is no metric %q; did you mean %s?", name, strings.Join(results.Similar(name, results.MetricNames()), ", ")))
 		}
 	}
 	return errors.Join(unknown...)
@@ -149,15 +151,22 @@ func (o Options) check(sides []Side) error {
 func (c *Comparison) shared(o Options) ([]string, error) {
 	on := map[string]int{}
 	var order []string
-	single := len(o.Variants) == 0
+	single, empty := len(o.Variants) == 0, 0
 	for _, s := range c.sides {
 		names := variantNames(s)
+		if len(names) == 0 {
+			empty++
+			continue
+		}
 		single = single && len(names) == 1
 		for _, name := range names {
 			if on[name]++; on[name] == 1 {
 				order = append(order, name)
 			}
 		}
+	}
+	if empty == len(c.sides) || len(variantNames(c.sides[0])) == 0 {
+		return nil, nil // warn says that nothing was measured
 	}
 	if single {
 		return []string{order[0]}, nil
@@ -167,7 +176,7 @@ func (c *Comparison) shared(o Options) ([]string, error) {
 			return nil, fmt.Errorf("no side has a variant %q; there are %s", name, quoted(order))
 		}
 	}
-	least := min(2, len(c.sides))
+	least := max(1, min(2, len(c.sides)-empty))
 	var out []string
 	for _, name := range order {
 		wanted := len(o.Variants) == 0 || slices.Contains(o.Variants, name)

@@ -54,6 +54,18 @@ func TestHolmOverWhatIsShown(t *testing.T) {
 	}
 }
 
+// What is shown whatever it says and what is shown only when it changed have
+// half of alpha each. Watched are the CPU and three percentiles of two variants,
+// 8 timings; of the others only the greatest latency of each varies, 2.
+func TestTwoFamiliesShareAlpha(t *testing.T) {
+	c := compared(t, Options{}, side("old", measured(t, slow...)), side("new", measured(t, fast...)))
+	for metric, want := range map[string]float64{cpu: 2 * 8 * 2. / 924, "live.p99": 2 * 8 * 2. / 924, "live.max": 2 * 2 * 2. / 924} {
+		if b := cell(t, c, "each", metric); !near(b.AdjustedP, want) {
+			t.Errorf("%s: %v, want %v", metric, *b.AdjustedP, want)
+		}
+	}
+}
+
 func TestTooFew(t *testing.T) {
 	c := compared(t, Options{}, side("old", measured(t, 10, 11)), side("new", measured(t, 5, 6)))
 	b := cell(t, c, "each", cpu)
@@ -190,7 +202,7 @@ func TestOfOneSide(t *testing.T) {
 	}{
 		{"one side", Options{}, []Side{side("a", r)}, "at least 2"},
 		{"no result", Options{}, []Side{side("a", r), side("b")}, "b holds no result"},
-		{"metric", Options{Metrics: []string{"live.p98"}}, []Side{side("a", r), side("b", r)}, `no metric "live.p98"; is it live.p9`},
+		{"metric", Options{Metrics: []string{"live.p98"}}, []Side{side("a", r), side("b", r)}, `no metric "live.p98"; did you mean live.p90, live.p99, live.p50?`},
 		{"variant", Options{Variants: []string{"eech"}}, []Side{side("a", r), side("b", r)}, `no side has a variant "eech"; there are "each", "every 10"`},
 		{"confidence", Options{Confidence: 95}, []Side{side("a", r), side("b", r)}, "95 is no probability"},
 	} {

@@ -97,6 +97,18 @@ func TestTotalsOfSomethingElse(t *testing.T) {
 	}
 }
 
+func TestIsTotal(t *testing.T) {
+	for name, want := range map[string]bool{
+		"deliveries": true, "deliveries_per_s": true, "ack_requests": true, "live.count": true, "server_rss_bytes": true,
+		"live.p99": false, "late_sends_percent": false, "acks_reduction": false, "redis_commands_per_send": false, "largest_response_bytes": false, "lost": false,
+	} {
+		m, ok := results.Lookup(name)
+		if got := isTotal(Metric{Name: name, Unit: m.Unit, Class: m.Class}); !ok || got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
+
 func TestWithin(t *testing.T) {
 	other := measured(t, slow...)
 	other.Environment = machine(8, "7.0.15")

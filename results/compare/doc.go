@@ -4,7 +4,9 @@
 // One run is one sample (measuring.md, 23). Timings are compared by medians,
 // their intervals and the Mann-Whitney U test, which assume nothing of the
 // distribution, with Holm's correction for looking at several; counts are
-// determined by profile and seed and differ or don't. A comparison judges
+// determined by profile and seed, so the runs of one seed are held against each
+// other, and differ or don't. Copies of a result are no further samples, and
+// results of different settings are no samples of one thing. A comparison judges
 // nothing: it has no tolerances, and only package gate passes or fails.
 //
 // The package is pure: it reads no files, has no clock, and the same results

@@ -36,7 +36,13 @@ func TestSchema(t *testing.T) {
 		}
 		return document(t, b).(map[string]any)
 	}
-	for name, of := range map[string]*Comparison{"changed": changed(t), "troubled": troubled(t), "few": compared(t, Options{All: true}, side("a", measured(t, 1)), side("b", measured(t, 2)))} {
+	other, empty, one := later(measured(t, 1, 2)), measured(t), later(measured(t, 1, 2))
+	other.Variants[0].Hash = "other"
+	one.Variants, one.Runs = one.Variants[:1], onlyEach(one.Runs)
+	for name, of := range map[string]*Comparison{"changed": changed(t), "troubled": troubled(t),
+		"mixed, empty, absent": compared(t, Options{}, side("a", measured(t, 1, 2), other), side("b", empty), side("c", one)),
+		"nothing":              compared(t, Options{}, side("a", empty), side("b", empty)),
+		"few":                  compared(t, Options{All: true}, side("a", measured(t, 1)), side("b", measured(t, 2)))} {
 		if err := schema.Validate(any(encoded(of))); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

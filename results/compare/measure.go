@@ -141,11 +141,11 @@ func (m *Metric) compareWith(i int, v *Variant, c *Comparison, o Options) {
 		}
 	case v.Sides[0].State != Usable || v.Sides[i].State != Usable:
 		settled = NotJudged
-		if left := v.Sides[0].State != Spoiled && v.Sides[i].State != Spoiled; left && m.Class == results.Deterministic && *a.Median == *b.Median {
+		if left := v.Sides[0].State != Spoiled && v.Sides[i].State != Spoiled; left && m.Class == results.Deterministic && m.compareCounts(i, v) == Same {
 			settled = Same
 		}
 	case m.Class == results.Deterministic:
-		settled = exact(*a.Median, *b.Median, m.Class, m.Better)
+		settled = m.compareCounts(i, v)
 		if isMemory(m.Name) && c.apart(i, concernsMemory) && settled != Same {
 			settled = NotComparable
 		}
@@ -191,9 +191,16 @@ func runsNeeded(timings int, alpha float64) int {
 	return n
 }
 
+// family is how many timings a p-value was adjusted for. Where there are two
+// families each has a part of alpha, so that together they don't err more often.
+type family struct{ timings, parts int }
+
+func (f family) weight() int { return f.timings * f.parts }
+
 // conclude adjusts the p-values of a side for all that is looked at, and words
 // them. The metrics that are shown whatever they say are one family; the
-// others, which are shown only when they changed, are a second one.
+// others, which are shown only when they changed, are a second one, so that
+// their number doesn't drown the first.
 func (c *Comparison) conclude(side int, o Options) {
 	families := map[bool][]*Metric{}
 	for i := range c.Variants {
@@ -205,23 +212,25 @@ func (c *Comparison) conclude(side int, o Options) {
 			}
 		}
 	}
-	for _, family := range families {
-		p := make([]float64, len(family))
-		for i, m := range family {
+	for _, metrics := range families {
+		p := make([]float64, len(metrics))
+		for i, m := range metrics {
 			p[i] = *m.Cells[side].P
 		}
+		of := family{len(metrics), len(families)}
 		for i, adjusted := range stats.Holm(p) {
-			m := family[i]
+			m := metrics[i]
 			a, b := &m.Cells[0], &m.Cells[side]
-			b.AdjustedP, b.family = results.Number(adjusted), len(family)
+			adjusted = min(1, adjusted*float64(of.parts))
+			b.AdjustedP, b.family = results.Number(adjusted), of
 			switch {
 			case b.Outcome != NoOutcome:
 			case adjusted <= o.Alpha:
 				b.Outcome = direction(*a.Median, *b.Median, m.Better)
-			case float64(len(family))*b.attainable > o.Alpha:
+			case float64(of.weight())*b.attainable > o.Alpha:
 				b.Outcome = TooFew
 				b.Warnings = append(b.Warnings, fmt.Sprintf("%d and %d runs can't show a difference among %s; %d a side can",
-					a.N, b.N, plural(len(family), "timing"), runsNeeded(len(family), o.Alpha)))
+					a.N, b.N, results.Plural(of.timings, "timing"), runsNeeded(of.weight(), o.Alpha)))
 			default:
 				b.Outcome = NoDifference
 			}

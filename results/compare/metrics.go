@@ -64,15 +64,15 @@ func has(v *Variant, name string) bool {
 
 // fold leaves the invariants, what is watched and what changed.
 func (c *Comparison) fold(v *Variant) {
-	var kept []Metric
+	kept := []Metric{}
 	for _, m := range v.Metrics {
 		switch {
 		case !slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.N > 0 }): // null everywhere
-		case m.changed() && isTotal(m) && c.explained(m, v.Name):
+		case m.changed(v) && isTotal(m) && c.explained(m, v):
 			v.Totals = append(v.Totals, m.Title)
-		case m.Class == results.Invariant || slices.Contains(Watched(), m.Name) || m.changed():
+		case m.Class == results.Invariant || slices.Contains(Watched(), m.Name) || m.changed(v):
 			kept = append(kept, m)
-		case m.Class == results.Deterministic && m.all(Same):
+		case m.Class == results.Deterministic && m.all(Same, v):
 			v.Equal = append(v.Equal, m.Name)
 		case m.Class == results.Deterministic:
 			kept = append(kept, m)
@@ -86,29 +86,40 @@ func (c *Comparison) fold(v *Variant) {
 }
 
 // changed tells whether any side differs, or lacks what another has.
-func (m Metric) changed() bool {
+func (m Metric) changed(v *Variant) bool {
+	return v.lacking(m) || slices.ContainsFunc(m.Cells[1:], func(c Cell) bool { return c.Outcome.concludes() })
+}
+
+// lacking tells whether some sides that have the variant have no number where
+// others have one.
+func (v *Variant) lacking(m Metric) bool {
 	with, without := false, false
 	for i, c := range m.Cells {
-		if i > 0 && c.Outcome.concludes() {
-			return true
+		if v.Sides[i].State != Absent {
+			with, without = with || c.N > 0, without || c.N == 0
 		}
-		with, without = with || c.N > 0, without || c.N == 0
 	}
 	return with && without
 }
 
 // explained tells whether each side that differs measured something else.
-func (c *Comparison) explained(m Metric, variant string) bool {
+func (c *Comparison) explained(m Metric, v *Variant) bool {
 	for i, cell := range m.Cells {
-		if cell.Outcome == NoData || cell.Outcome.concludes() && !c.otherwise(i, variant) {
+		if cell.Outcome == NoData && v.Sides[i].State != Absent || cell.Outcome.concludes() && !c.otherwise(i, v.Name) {
 			return false
 		}
 	}
 	return true
 }
 
-func (m Metric) all(o Outcome) bool {
-	return !slices.ContainsFunc(m.Cells[1:], func(c Cell) bool { return c.Outcome != o })
+// all tells whether the outcome is that of each side that has the variant.
+func (m Metric) all(o Outcome, v *Variant) bool {
+	for i, c := range m.Cells {
+		if i > 0 && v.Sides[i].State != Absent && c.Outcome != o {
+			return false
+		}
+	}
+	return true
 }
 
 // isMemory tells whether the metric is what Redis' allocator needs, which moves

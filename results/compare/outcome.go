@@ -32,7 +32,8 @@ const counted = 0.01
 // of it cost: after something else was measured it is neither better nor worse.
 func isTotal(m Metric) bool {
 	perUnit := strings.Contains(m.Name, "_per_") && !strings.HasSuffix(m.Name, "_per_s")
-	return m.Class != results.Invariant && m.Unit != results.Microseconds && !perUnit && m.Name != "largest_response_bytes"
+	share := m.Unit == results.Microseconds || m.Unit == "percent" || m.Unit == "ratio"
+	return m.Class != results.Invariant && !share && !perUnit && m.Name != "largest_response_bytes"
 }
 
 // direction words a change of medians.

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	"unicode/utf8"
 
 	"ackmark/results"
 )
@@ -21,70 +20,6 @@ const (
 	plotCols   = plotWidth - labelWidth - 1
 	plotRows   = plotHeight - 4
 )
-
-// nines is the greatest percentile of a plot, 99.99: its axis is the number of
-// nines, −log10(1 − p).
-const nines = 4.0
-
-// curve is the distribution of one side: all its runs in one histogram.
-type curve struct {
-	Label    string
-	Mark     rune
-	h        *hdr.Histogram
-	overflow int64
-}
-
-// at returns the value in µs at a number of nines. There is none where fewer
-// values than one lie beyond, but for the greatest; nor above the range.
-func (c curve) at(x float64) (float64, bool) {
-	if c.h == nil {
-		return 0, false
-	}
-	total := c.h.TotalCount() + c.overflow
-	share := 1 - math.Pow(10, -x)
-	if total == 0 || x > c.last() {
-		return 0, false
-	}
-	share *= float64(total) / float64(c.h.TotalCount())
-	if c.h.TotalCount() == 0 || share > 1 {
-		return 0, false
-	}
-	return float64(c.h.ValueAtPercentile(share * 100)), true
-}
-
-// last is where the curve ends: at the number of nines that so many values
-// tell.
-func (c curve) last() float64 {
-	return math.Log10(float64(max(1, c.h.TotalCount()+c.overflow)))
-}
-
-// merge adds up the histograms of runs without loss: counts per bucket, of the
-// widest range and finest resolution among them.
-func merge(runs []*results.Run, name string) (*hdr.Histogram, int64, error) {
-	var parts []*hdr.Histogram
-	overflow, least, most, digits := int64(0), int64(math.MaxInt64), int64(0), int64(0)
-	for _, run := range runs {
-		overflow += run.Histograms[name].Overflow
-		h, err := run.Histograms[name].Decode()
-		if err != nil {
-			return nil, 0, fmt.Errorf("%s, repeat %d: %s: %w", run.Variant, run.Repeat, name, err)
-		}
-		if h != nil {
-			parts = append(parts, h)
-			least, most, digits = min(least, h.LowestTrackableValue()), max(most, h.HighestTrackableValue()), max(digits, h.SignificantFigures())
-		}
-	}
-	if len(parts) == 0 {
-		return nil, overflow, nil
-	}
-	all := hdr.New(least, most, int(digits))
-	for _, h := range parts {
-		if dropped := all.Merge(h); dropped != 0 {
-			return nil, 0, fmt.Errorf("%s: %d values don't fit the merged histogram", name, dropped)
-		}
-	}
-	return all, overflow, nil
-}
 
 // RenderPlot draws one histogram of every variant as percentiles against
 // latency, a mark per side.
@@ -99,12 +34,10 @@ func (c *Comparison) RenderPlot(w io.Writer, name string) error {
 		for k, side := range v.Sides {
 			h, overflow, err := merge(side.runs, name)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", c.Sides[k].Label, err)
 			}
 			line := curve{Label: letter(k) + ": " + c.Sides[k].Label, Mark: []rune(letter(k))[0], h: h, overflow: overflow}
-			if side.State == Spoiled {
-				line.Label += " (invalid)"
-			}
+			line.invalid = side.State == Spoiled
 			curves = append(curves, line)
 		}
 		if n > 0 {
@@ -112,7 +45,7 @@ func (c *Comparison) RenderPlot(w io.Writer, name string) error {
 				return err
 			}
 		}
-		if err := plot(w, oneLine(v.Name)+": "+title, curves); err != nil {
+		if err := plot(w, results.OneLine(v.Name)+": "+title, curves); err != nil {
 			return err
 		}
 	}
@@ -242,22 +175,43 @@ func plotFoot(b *strings.Builder, curves []curve) {
 		copy(names[at:], []rune(text))
 	}
 	fmt.Fprintf(b, "%s└%s\n%s\n", strings.Repeat(" ", labelWidth), string(axis), strings.TrimRight(string(names), " "))
-	var legend []string
-	for _, c := range curves {
+	fmt.Fprintln(b, clipped(strings.TrimRight(legend(curves), " "), plotWidth))
+}
+
+// legend names the curves. Where there is no room for all names, the longest
+// ones are cut, so that none hides the others.
+func legend(curves []curve) string {
+	names, notes := make([]string, len(curves)), make([]string, len(curves))
+	longest := 0
+	for i, c := range curves {
+		names[i] = c.Label
+		longest = max(longest, utf8.RuneCountInString(c.Label))
 		switch {
 		case c.h == nil && c.overflow == 0:
-			legend = append(legend, c.Label+" (no data)")
+			notes[i] = " (no data)"
 		case c.overflow > 0:
-			legend = append(legend, fmt.Sprintf("%s (%d above the range)", c.Label, c.overflow))
-		default:
-			legend = append(legend, c.Label)
+			notes[i] = fmt.Sprintf(" (%d above the range)", c.overflow)
+		}
+		if c.invalid {
+			notes[i] += " (invalid)"
 		}
 	}
-	if len(curves) > 1 {
-		legend = append(legend, string(several)+": several")
+	for ; ; longest-- {
+		line := "percentile"
+		for i := range names {
+			line += "   " + clipped(names[i], longest) + notes[i]
+		}
+		if len(curves) > 1 {
+			line += "   " + string(several) + ": several"
+		}
+		if utf8.RuneCountInString(line) <= plotWidth || longest <= leastLabel {
+			return line
+		}
 	}
-	fmt.Fprintln(b, clipped(strings.TrimRight("percentile   "+strings.Join(legend, "   "), " "), plotWidth))
 }
+
+// leastLabel is how far a side's label is cut: its letter and a few more.
+const leastLabel = 6
 
 func clipped(s string, width int) string {
 	if r := []rune(s); len(r) > width {

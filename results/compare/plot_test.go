@@ -167,3 +167,29 @@ func TestLatency(t *testing.T) {
 		}
 	}
 }
+
+// No side's name hides another's, and what an invalid side's curve is worth is
+// never cut off.
+func TestLegendOfLongNames(t *testing.T) {
+	long := strings.Repeat("long", 30)
+	bad := each(measured(t, fast...), func(r *results.Run) { r.Verdict.Status = results.Invalid })
+	out := plotted(t, "live", side(long+"1", measured(t, slow...)), side(long+"2", bad), side("short", measured(t, slow...)))
+	foot := out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:]
+	for _, want := range []string{"A: long", "B: long", "… (invalid)", "C: short", "#: several"} {
+		if !strings.Contains(foot, want) {
+			t.Errorf("lacks %q: %s", want, foot)
+		}
+	}
+}
+
+func TestPlotNamesTheSideThatCannotBeRead(t *testing.T) {
+	broken := each(measured(t, fast...), func(r *results.Run) {
+		h := r.Histograms["live"]
+		h.HDR = "HISTFAAAAgarbage"
+		r.Histograms["live"] = h
+	})
+	err := compared(t, Options{}, side("good", measured(t, slow...)), side("broken", broken)).RenderPlot(&bytes.Buffer{}, "live")
+	if err == nil || !strings.Contains(err.Error(), "broken: each, repeat 1: live") {
+		t.Error(err)
+	}
+}

@@ -108,12 +108,12 @@ func (t *text) head(c *Comparison) {
 
 // about sums up a side in a line.
 func (s SideInfo) about() string {
-	parts := []string{orUnknown(s.Profile), plural(s.Runs, "run")}
+	parts := []string{orUnknown(s.Profile), results.Plural(s.Runs, "run")}
 	if s.Variants != 1 {
-		parts[1] += " of " + plural(s.Variants, "variant")
+		parts[1] += " of " + results.Plural(s.Variants, "variant")
 	}
 	if s.Results > 1 {
-		parts[1] += " in " + plural(s.Results, "result")
+		parts[1] += " in " + results.Plural(s.Results, "result")
 	}
 	if s.Invalid > 0 {
 		parts = append(parts, fmt.Sprintf("%d invalid", s.Invalid))
@@ -160,29 +160,37 @@ func (c *Comparison) bySide() []told {
 func (d Difference) String() string {
 	what := d.What
 	if d.Variant != "" {
-		what = oneLine(d.Variant) + ": " + what
+		what = results.OneLine(d.Variant) + ": " + what
 	}
 	return fmt.Sprintf("%s: %s → %s", what, d.First, d.Other)
 }
 
 func (t *text) variant(c *Comparison, v Variant) error {
+	shown := false
 	for i := 1; i < len(v.Sides); i++ {
 		t.line("")
 		if v.Sides[i].State == Absent || v.Sides[0].State == Absent {
-			t.line(fmt.Sprintf("%s: %s doesn't have it", oneLine(v.Name), letter(i)))
+			t.line(fmt.Sprintf("%s: %s doesn't have it", results.OneLine(v.Name), letter(i)))
 			continue
 		}
+		shown = true
 		rows := c.rows(v, i)
 		if len(rows) == 1 {
-			t.para(oneLine(v.Name)+": "+nothingToShow(v), "  ")
+			t.para(results.OneLine(v.Name)+": "+nothingToShow(v), "  ")
 			continue
 		}
 		if err := results.RenderRows(&t.b, t.colored(fit(rows, t.o.Width)), 1); err != nil {
 			return err
 		}
 	}
+	if !shown {
+		return nil
+	}
 	if line := c.folded(v); line != "" {
 		t.painted(line, "  ", dim)
+	}
+	for _, line := range c.missing(v) {
+		t.painted(line, "  ", yellow)
 	}
 	return nil
 }
@@ -221,30 +229,19 @@ func (c *Comparison) folded(v Variant) string {
 	}
 	var parts []string
 	if n := len(v.invariantsHold()); n > 0 {
-		parts = append(parts, plural(n, "invariant")+" held")
+		parts = append(parts, results.Plural(n, "invariant")+" held")
 	}
 	if n := len(v.Equal); n > 0 {
-		parts = append(parts, plural(n, "count")+" the same within 1 %")
+		parts = append(parts, results.Plural(n, "count")+" the same within 1 %")
 	}
 	if v.Quiet > 0 {
-		parts = append(parts, plural(v.Quiet, "further timing")+" without a difference")
+		parts = append(parts, results.Plural(v.Quiet, "further timing")+" without a difference")
 	}
 	if v.Undecided > 0 {
-		parts = append(parts, plural(v.Undecided, "further timing")+" undecided")
+		parts = append(parts, results.Plural(v.Undecided, "further timing")+" undecided")
 	}
 	if len(v.Totals) > 0 {
 		parts = append(parts, "different with what was measured: "+strings.Join(v.Totals, ", "))
-	}
-	for i, s := range v.Sides {
-		var missing []string
-		for _, m := range v.Metrics {
-			if s.State != Absent && c.lacks(m) && m.Cells[i].N == 0 {
-				missing = append(missing, m.Title)
-			}
-		}
-		if len(missing) > 0 {
-			parts = append(parts, letter(i)+" has no number of: "+strings.Join(missing, ", "))
-		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -21,6 +21,7 @@ type State string
 // The states.
 const (
 	Usable  State = "usable"
+	Mixed   State = "mixed"   // its results measured different things, so they are no samples of one
 	Partial State = "partial" // some runs are invalid and left out; which ones is no chance, so nothing is concluded
 	Spoiled State = "invalid" // every run is; the numbers are shown, nothing is concluded
 	Broken  State = "broken"  // messages were lost, shown twice or the like: whatever it saves is no saving
@@ -46,12 +47,18 @@ func gather(s Side, variant string) Runs {
 	g := Runs{State: Absent, Why: "it doesn't have this variant"}
 	var valid, invalid []*results.Run
 	var broken, why string
+	var first *results.Result
+	mixed := false
 	for _, r := range s.Results {
 		i := slices.IndexFunc(r.Variants, func(v results.Variant) bool { return v.Name == variant })
 		if i >= 0 && g.set == nil {
 			g.ackPolicy, g.set = r.Variants[i].AckPolicy, r.Variants[i].Set
 			g.hash = hashOf(r, variant)
 		}
+		if first == nil && len(r.RunsOf(variant)) > 0 {
+			first = r
+		}
+		mixed = mixed || first != nil && len(r.RunsOf(variant)) > 0 && !sameSetting(first, r, variant)
 		for k := range r.Runs {
 			run := &r.Runs[k]
 			switch {
@@ -73,14 +80,16 @@ func gather(s Side, variant string) Runs {
 		return g
 	case len(valid) == 0:
 		g.State, g.runs, g.Used = Spoiled, invalid, len(invalid)
-		g.Why = fmt.Sprintf("all of its %s are invalid%s", plural(all, "run"), because(why))
+		g.Why = "its only run is invalid" + because(why)
+		if all > 1 {
+			g.Why = fmt.Sprintf("all of its %d runs are invalid%s", all, because(why))
+		}
 	case broken != "":
 		g.State, g.Why = Broken, broken
+	case mixed:
+		g.State, g.Why = Mixed, "its results measured different things, which are no samples of one; nothing is concluded"
 	case len(invalid) > 0:
-		g.State, g.Why = Partial, fmt.Sprintf("%d of its %s are invalid and left out%s", len(invalid), plural(all, "run"), because(why))
-		if len(invalid) == 1 {
-			g.Why = fmt.Sprintf("1 of its %s is invalid and left out%s", plural(all, "run"), because(why))
-		}
+		g.State, g.Why = Partial, fmt.Sprintf("%d of its %s %s invalid and left out%s", len(invalid), results.Plural(all, "run"), are(len(invalid)), because(why))
 	default:
 		g.State, g.Why = Usable, ""
 	}
@@ -99,7 +108,10 @@ func firstReason(have string, v results.Verdict, kind results.ReasonKind) string
 	}
 	for _, r := range v.Reasons {
 		if kind == "" || r.Kind == kind {
-			text, _, _ := strings.Cut(oneLine(r.Text), ": ") // what follows is the rule
+			text := results.OneLine(r.Text)
+			if r.Kind == results.ReasonHealth {
+				text, _, _ = strings.Cut(text, ": ") // what follows is the rule
+			}
 			return text
 		}
 	}
@@ -113,8 +125,14 @@ func because(why string) string {
 	return ": " + why
 }
 
-// hashOf identifies the setting of a variant: its own hash, or the profile's in
-// files that have none per variant.
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// hashOf identifies the setting of a variant; "" in files of v1.
 func hashOf(r *results.Result, variant string) string {
 	for _, v := range r.Variants {
 		if v.Name == variant && v.Hash != "" {
@@ -122,6 +140,15 @@ func hashOf(r *results.Result, variant string) string {
 		}
 	}
 	return ""
+}
+
+// sameSetting tells whether two results measured the same under a variant's
+// name. Files of v1 have only the hash of the whole profile.
+func sameSetting(a, b *results.Result, variant string) bool {
+	if x, y := hashOf(a, variant), hashOf(b, variant); x != "" && y != "" {
+		return x == y
+	}
+	return a.Profile.Hash == b.Profile.Hash
 }
 
 func isEmbedded(r *results.Result) bool {
@@ -164,7 +191,7 @@ type SideInfo struct {
 }
 
 func describe(i int, s Side) SideInfo {
-	info := SideInfo{Letter: letter(i), Label: oneLine(s.Label), Results: len(s.Results), Variants: len(variantNames(s)), Status: results.Pass}
+	info := SideInfo{Letter: letter(i), Label: results.OneLine(s.Label), Results: len(s.Results), Variants: len(variantNames(s)), Status: results.Pass}
 	order := []results.Status{results.Pass, results.Inconclusive, results.Fail, results.Invalid}
 	worst := 0
 	for _, r := range s.Results {
@@ -185,7 +212,7 @@ func describe(i int, s Side) SideInfo {
 	all := func(of func(*results.Result) string) string {
 		var out []string
 		for _, r := range s.Results {
-			if x := oneLine(of(r)); x != "" && !slices.Contains(out, x) {
+			if x := results.OneLine(of(r)); x != "" && !slices.Contains(out, x) {
 				out = append(out, x)
 			}
 		}

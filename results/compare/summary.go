@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ackmark/results"
@@ -18,7 +19,7 @@ func (c *Comparison) legend() string {
 			}
 		}
 	}
-	out := fmt.Sprintf("A, B: median of the runs, ± the wider half of its %.0f %% interval, of a count ± its range. change: of the medians, with a bootstrap interval. p: Mann-Whitney U test, adjusted (Holm) for the timings shown; at %g or less it is no chance.",
+	out := fmt.Sprintf("A, B: median of the runs, ± the wider half of its %.0f %% interval, of a count ± its range. change: of the medians, with a bootstrap interval. p: Mann-Whitney U test, adjusted (Holm) for all timings looked at; up to %g a difference is called one.",
 		c.Confidence*100, c.Alpha)
 	if cpu {
 		out += " CPU: of the whole process, per delivery."
@@ -36,32 +37,85 @@ func (c *Comparison) summary() string {
 	}
 	var sides []string
 	for i := 1; i < len(c.Sides); i++ {
-		count := map[Outcome]int{}
-		for _, v := range c.Variants {
-			for _, m := range v.Metrics {
-				count[m.Cells[i].Outcome]++
-			}
-		}
-		var parts []string
-		for _, o := range []Outcome{Worse, Better, Changed} {
-			if n := count[o]; n > 0 {
-				what := fmt.Sprint(n)
-				if len(parts) == 0 {
-					what = plural(n, "metric")
-				}
-				parts = append(parts, what+" "+string(o))
-			}
-		}
-		undecided := count[TooFew] + count[NotJudged] + count[NotComparable]
-		switch {
-		case len(parts) == 0 && undecided > 0:
-			parts = append(parts, "nothing can be concluded of "+plural(undecided, "metric"))
-		case len(parts) == 0:
-			parts = append(parts, "no difference seen")
-		case undecided > 0:
-			parts = append(parts, fmt.Sprintf("%d not concluded", undecided))
-		}
-		sides = append(sides, fmt.Sprintf("%s against A: %s", letter(i), strings.Join(parts, ", ")))
+		sides = append(sides, fmt.Sprintf("%s against A: %s", letter(i), strings.Join(c.outcomes(i), ", ")))
 	}
 	return strings.Join(sides, "; ")
+}
+
+// outcomes counts those of one side. What a side lacks is told as well: it is
+// no agreement.
+func (c *Comparison) outcomes(side int) (parts []string) {
+	count, common := map[Outcome]int{}, false
+	for _, v := range c.Variants {
+		if v.Sides[0].State == Absent || v.Sides[side].State == Absent {
+			continue
+		}
+		common = true
+		for _, m := range v.Metrics {
+			count[m.Cells[side].Outcome]++
+		}
+	}
+	if !common {
+		return []string{"nothing to compare"}
+	}
+	for _, o := range []Outcome{Worse, Better, Changed} {
+		if n := count[o]; n > 0 {
+			what := fmt.Sprint(n)
+			if len(parts) == 0 {
+				what = results.Plural(n, "metric")
+			}
+			parts = append(parts, what+" "+string(o))
+		}
+	}
+	undecided := count[TooFew] + count[NotJudged] + count[NotComparable]
+	switch {
+	case len(parts) == 0 && undecided > 0:
+		parts = append(parts, "nothing can be concluded of "+results.Plural(undecided, "metric"))
+	case undecided > 0:
+		parts = append(parts, fmt.Sprintf("%d not concluded", undecided))
+	case len(parts) == 0 && count[Same]+count[NoDifference] > 0:
+		parts = append(parts, "no difference seen")
+	}
+	if n := count[NoData]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d without a number on a side", n))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no difference seen")
+	}
+	return parts
+}
+
+// missing tells, in a line per side, what it has no number of though another
+// has. A histogram that has none at all is named once, not by each figure.
+func (c *Comparison) missing(v Variant) (lines []string) {
+	for i, s := range v.Sides {
+		lacks := map[string]bool{}
+		for _, m := range v.Metrics {
+			lacks[m.Name] = s.State != Absent && c.lacks(v, m) && m.Cells[i].N == 0
+		}
+		var titles []string
+		for _, m := range v.Metrics {
+			title := m.Title
+			base, _, _ := strings.Cut(m.Name, ".")
+			if lacks[base+".p50"] {
+				title = histogramTitle(base)
+			}
+			if lacks[m.Name] && !slices.Contains(titles, title) {
+				titles = append(titles, title)
+			}
+		}
+		if len(titles) > 0 {
+			lines = append(lines, letter(i)+" has no number of: "+strings.Join(titles, "; "))
+		}
+	}
+	return lines
+}
+
+func histogramTitle(name string) string {
+	for _, h := range results.Histograms() {
+		if h.Name == name {
+			return h.Title
+		}
+	}
+	return name
 }

@@ -24,10 +24,10 @@ const (
 // rows are the table of one side against the first; the first row is its
 // header.
 func (c *Comparison) rows(v Variant, side int) [][]string {
-	out := [][]string{{oneLine(v.Name), "A", "", letter(side), "", "change", "interval", "p", "outcome"}}
+	out := [][]string{{results.OneLine(v.Name), "A", "", letter(side), "", "change", "interval", "p", "outcome"}}
 	held := len(v.invariantsHold()) > 0
 	for _, m := range v.Metrics {
-		if m.Class == results.Invariant && held && !c.explicit || c.lacks(m) {
+		if m.Class == results.Invariant && held && !c.explicit || c.lacks(v, m) {
 			continue
 		}
 		a, b := m.Cells[0], m.Cells[side]
@@ -51,13 +51,18 @@ func (c *Comparison) rows(v Variant, side int) [][]string {
 
 // lacks tells whether the metric is one that only some sides have and nobody
 // asked for: a line names all of them.
-func (c *Comparison) lacks(m Metric) bool {
-	return !c.explicit && slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.N == 0 })
-}
+func (c *Comparison) lacks(v Variant, m Metric) bool { return !c.explicit && v.lacking(m) }
 
-// fit joins values and spreads, and drops what a narrow terminal has no room
-// for: first p, then the interval of each median.
+// fit joins values and spreads, and drops what is empty and what a narrow
+// terminal has no room for: first p, then the interval of each median, then that
+// of the change.
 func fit(rows [][]string, width int) [][]string {
+	var empty []int
+	for _, column := range []int{columnChange, columnInterval, columnP} {
+		if !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "" }) {
+			empty = append(empty, column)
+		}
+	}
 	narrow := func(drop ...int) [][]string {
 		out := make([][]string, len(rows))
 		spreads := map[int]int{}
@@ -69,7 +74,7 @@ func fit(rows [][]string, width int) [][]string {
 		for j, row := range rows {
 			for i, cell := range row {
 				switch {
-				case slices.Contains(drop, i), i == columnFirstSpread, i == columnOtherSpread:
+				case slices.Contains(drop, i), slices.Contains(empty, i), i == columnFirstSpread, i == columnOtherSpread:
 					continue
 				case (i == columnFirst || i == columnOther) && !slices.Contains(drop, i+1) && spreads[i+1] > 0:
 					next := row[i+1]

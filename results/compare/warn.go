@@ -16,11 +16,17 @@ func (c *Comparison) warn(o Options) {
 		case 0:
 			warnf("%s holds no run", s.Letter)
 		case s.Invalid:
-			what := "none of its " + plural(s.Runs, "run") + " can"
+			what := "none of its " + results.Plural(s.Runs, "run") + " can"
 			if s.Runs == 1 {
 				what = "its only run can't"
 			}
 			warnf("%s is invalid: %s be trusted; nothing is concluded from it", s.Letter, what)
+		}
+		if slices.ContainsFunc(c.sides[i].Results, func(r *results.Result) bool { return r.Interrupted }) {
+			warnf("%s was interrupted: what it holds is what was measured until then", s.Letter)
+		}
+		if strings.Contains(s.Tool, ", ") || strings.Contains(s.Server, ", ") {
+			warnf("the results of %s are of several builds: what is compared is their mixture", s.Letter)
 		}
 		if s.Embedded {
 			warnf("%s was measured with the embedded store, not Redis: its costs are not those of a deployment", s.Letter)
@@ -32,7 +38,7 @@ func (c *Comparison) warn(o Options) {
 	for _, v := range c.Variants {
 		for i, g := range v.Sides {
 			if g.State != Usable && g.State != Absent && c.Sides[i].Runs != c.Sides[i].Invalid {
-				warnf("%s, %s: %s", c.Sides[i].Letter, oneLine(v.Name), g.Why)
+				warnf("%s, %s: %s", c.Sides[i].Letter, results.OneLine(v.Name), g.Why)
 			}
 		}
 	}
@@ -54,7 +60,7 @@ func (c *Comparison) warnApart(i int, o Options, warnf func(string, ...any)) {
 		case strings.Contains(string(d.Concerns), concernsTimings):
 			machine = append(machine, d.What)
 			within = within || d.Within
-		case d.Concerns == ConcernsCounts && d.Side == letter(i):
+		case d.Concerns == ConcernsCounts && d.Side == letter(i) && !d.Within:
 			profile = append(profile, strings.SplitN(d.What, ", ", 2)[0])
 		}
 	}
@@ -91,32 +97,35 @@ func listed(things []string) string {
 // tooFew says how many runs would tell something, when that is why nothing is
 // told.
 func (c *Comparison) tooFew() string {
-	most, least := 0, 1<<30
+	most, least := family{}, 1<<30
 	for _, v := range c.Variants {
 		for _, m := range v.Metrics {
 			for _, cell := range m.Cells {
 				if cell.Outcome == TooFew {
-					most, least = max(most, cell.family), min(least, cell.N, m.Cells[0].N)
+					least = min(least, cell.N, m.Cells[0].N)
+					if cell.family.weight() > most.weight() {
+						most = cell.family
+					}
 				}
 			}
 		}
 	}
-	if most == 0 {
+	if most.timings == 0 {
 		return ""
 	}
-	return fmt.Sprintf("too few runs: with %s on a side no difference, however large, is certain among %s; %d a side make one certain, or fewer at once do (--metric, --variant)",
-		plural(least, "run"), plural(most, "timing"), runsNeeded(most, c.Alpha))
+	return fmt.Sprintf("too few runs: with %s on a side no difference, however large, can be told from chance among %s; %d a side can, or fewer timings at once (--metric, --variant)",
+		results.Plural(least, "run"), results.Plural(most.timings, "timing"), runsNeeded(most.weight(), c.Alpha))
 }
 
 // invariantsHold lists the invariants that are shown, if all of them are 0 on
-// every side.
+// every side that has the variant.
 func (v Variant) invariantsHold() (held []string) {
 	for _, m := range v.Metrics {
 		if m.Class != results.Invariant {
 			continue
 		}
-		for _, cell := range m.Cells {
-			if cell.Median == nil || *cell.Median != 0 {
+		for i, cell := range m.Cells {
+			if v.Sides[i].State != Absent && (cell.Median == nil || *cell.Median != 0) {
 				return nil
 			}
 		}

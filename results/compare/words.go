@@ -1,11 +1,9 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"ackmark/results"
 )
@@ -161,48 +159,15 @@ func (c Cell) pText() string {
 	return strconv.FormatFloat(*c.AdjustedP, 'f', 3, 64)
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
 func quoted(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = strconv.Quote(n)
 	}
 	return strings.Join(out, ", ")
-}
-
-// didYouMean suggests the name that contains what was typed, or is contained
-// in it.
-func didYouMean(name string, all []string) string {
-	best, score := "", 0
-	for _, candidate := range all {
-		n := 0
-		for n < min(len(name), len(candidate)) && name[n] == candidate[n] {
-			n++
-		}
-		if n > score {
-			best, score = candidate, n
-		}
-	}
-	if score < 3 {
-		return ""
-	}
-	return fmt.Sprintf("; is it %s?", best)
-}
-
-// oneLine keeps a name from breaking a line or steering a terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // glued stands for the space before a per cent sign while lines are broken.
