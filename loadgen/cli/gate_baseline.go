@@ -13,6 +13,7 @@ import (
 	"ackmark/profiles"
 	"ackmark/results"
 	"ackmark/results/gate"
+	"ackmark/results/sweep"
 )
 
 // againstBaseline judges what was measured, now or before, by a baseline.
@@ -127,7 +128,7 @@ func (g *gating) measure(ctx context.Context) (*results.Result, error) {
 // split takes the runs apart that are worth measuring again.
 func split(r *results.Result, settings []profiles.Setting) (good []results.Run, turns []engine.Turn) {
 	for _, run := range r.Runs {
-		if !machineToBlame(run.Verdict) {
+		if !sweep.MachineToBlame(run.Verdict) {
 			good = append(good, run)
 			continue
 		}

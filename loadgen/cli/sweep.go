@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ackmark/loadgen/engine"
 	"ackmark/results"
 	"ackmark/results/sweep"
 )
@@ -27,21 +28,27 @@ type sweepOptions struct {
 	subjectTo []string
 	pareto    string
 	dryRun    bool
+
+	run func(context.Context, engine.Config) (*results.Result, error) // engine.Run; tests have others
 }
 
-func (a *app) sweepCommand() *cobra.Command {
-	var o sweepOptions
+func (a *app) sweepCommand() *cobra.Command { return a.sweepCommandOf(&sweepOptions{run: engine.Run}) }
+
+func (a *app) sweepCommandOf(o *sweepOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep PROFILE",
 		Short: "measure a profile over a grid of settings and recommend one",
 		Long: "Measures a profile at each combination of the values that --vary, or the\n" +
 			"profile, lists. The order is random and seeded; each run is kept as it ends, and\n" +
-			"--resume measures only what is missing. The table has a row per point, marks the\n" +
-			"Pareto front of cost against risk, and recommends the point that has least of\n" +
-			"--choose among those that meet --subject-to. No such point is exit code 1.\n" +
-			"A run that is invalid for the machine's sake is measured again at the end, twice\n" +
-			"at most.\n\n" +
-			"Metrics are those of thresholds; short names:\n" + aliasLines(),
+			"--resume measures only what is missing.\n\n" +
+			"The table has a row per point and marks the Pareto front: the points of which no\n" +
+			"other costs less at no more risk, or risks less at no more cost. It recommends\n" +
+			"the point that is best in --choose among those that passed and meet all of\n" +
+			"--subject-to; if there is none, the exit code is 1.\n\n" +
+			"A run that is invalid because this machine was too busy for the generator is\n" +
+			"measured again after the others, twice at most. Of its tries the last that is\n" +
+			"valid counts.\n\n" +
+			"Metrics are named as in thresholds; short names:\n" + aliasLines(),
 		Example: "  loadgen sweep batch-ack-sweep\n" +
 			"  loadgen sweep ack-storm --variant \"10 or 500ms\" \\\n" +
 			"      --vary clients.ack.every=1,10,100 --vary clients.ack.interval=50ms,1s \\\n" +
@@ -49,26 +56,26 @@ func (a *app) sweepCommand() *cobra.Command {
 			"  loadgen sweep batch-ack-sweep --dry-run\n" +
 			"  loadgen sweep --resume results/runs/20260102T030405Z-batch-ack-sweep",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && o.resume != "" {
+			if len(args) == 0 && o.given("resume") {
 				return nil
 			}
 			return oneArg("a profile")(cmd, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.interruptible(func(ctx context.Context) error {
-				return a.sweep(ctx, strings.Join(args, ""), &o)
+				return a.sweep(ctx, strings.Join(args, ""), o)
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.vary, "vary", nil, "vary `KEY=A,B,C`, instead of what the profile varies; repeatable")
+	f.StringArrayVar(&o.vary, "vary", nil, "measure at each value in `KEY=A,B,C`; repeatable. What the profile varies is left out then")
 	f.StringVar(&o.choose, "choose", "", "recommend the point that is best in `METRIC`")
-	f.StringArrayVar(&o.subjectTo, "subject-to", nil, "among those that meet `STATEMENTS`, e.g. \"live.p99 < 200ms, lost == 0\"; repeatable")
-	f.StringVar(&o.pareto, "pareto", "", "mark the Pareto front of `COST,RISK`")
+	f.StringArrayVar(&o.subjectTo, "subject-to", nil, "consider only points that meet `STATEMENTS`, e.g. \"live.p99 < 200ms, lost == 0\"; repeatable")
+	f.StringVar(&o.pareto, "pareto", "", "mark the Pareto front of `COST,RISK`, two metrics")
 	f.BoolVar(&o.skip, "skip-impossible", false, "leave impossible combinations out instead of refusing them")
 	f.Uint64Var(&o.orderSeed, "order-seed", 0, "start the random order at `N` instead of the profile's seed")
-	f.StringVar(&o.resume, "resume", "", "go on with the sweep in `DIR`: measure what is missing. The profile and other flags may be left out")
+	f.StringVar(&o.resume, "resume", "", "go on with the sweep in `DIR`: measure what is missing. The profile and other flags may be left out, except --redis, and --target with its secrets")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the points and how long they would take, and measure nothing")
 	o.add(cmd)
 	return cmd
@@ -84,9 +91,16 @@ func aliasLines() string {
 
 // sweep plans or goes on with a sweep, measures, writes and prints.
 func (a *app) sweep(ctx context.Context, name string, o *sweepOptions) error {
-	s, err := a.planSweep(name, o)
-	if err != nil {
+	s := &sweeping{progress: newProgress(a.Err, o.quiet), said: map[string]bool{}, kept: sweep.Tries{}, run: o.run}
+	defer s.close()
+	if err := s.take(o); err != nil {
 		return err
+	}
+	if err := a.planSweep(s, name, o); err != nil {
+		return err
+	}
+	for _, w := range s.warnings() {
+		s.progress.line("warning: " + w)
 	}
 	if o.dryRun {
 		return a.dryRun(s, o)
@@ -94,13 +108,9 @@ func (a *app) sweep(ctx context.Context, name string, o *sweepOptions) error {
 	for _, left := range s.left {
 		s.progress.line("left out: " + left.Error())
 	}
-	for _, w := range s.warnings() {
-		s.progress.line("warning: " + w)
-	}
 	if err := s.open(o); err != nil {
 		return err
 	}
-	defer s.close()
 	failed := s.measure(ctx)
 	s.progress.end()
 	return a.concludeSweep(s, failed, o)
@@ -116,7 +126,7 @@ func (a *app) dryRun(s *sweeping, o *sweepOptions) error {
 		return a.print(string(b))
 	}
 	var b strings.Builder
-	turns := s.missing()
+	turns := append(s.plan.Missing(s.kept), s.plan.Again(s.kept)...)
 	points, crashes := 0, ""
 	for _, set := range s.cfg.Settings {
 		if set.CrashOf == "" {
@@ -126,9 +136,13 @@ func (a *app) dryRun(s *sweeping, o *sweepOptions) error {
 	if n := len(s.plan.Points); n > points {
 		crashes = fmt.Sprintf(", with crash variants %d settings,", n)
 	}
-	fmt.Fprintf(&b, "%s: %d points%s × %d repeats = %d runs", s.cfg.Source.Name(), points, crashes, s.plan.Repeats, len(s.plan.Turns()))
-	if n := len(s.plan.Turns()) - len(turns); n > 0 {
+	fmt.Fprintf(&b, "%s: %s%s × %s = %s", s.cfg.Source.Name(), results.Plural(points, "point"), crashes,
+		results.Plural(s.plan.Repeats, "repeat"), results.Plural(len(s.plan.Turns()), "run"))
+	if n := len(s.kept); n > 0 {
 		fmt.Fprintf(&b, ", %d of them measured", n)
+	}
+	if n := len(s.plan.Again(s.kept)); n > 0 {
+		fmt.Fprintf(&b, ", %d of those to be measured again", n)
 	}
 	fmt.Fprintf(&b, ", about %s\n", roughly(s.timeLeft(turns)))
 	for _, axis := range s.plan.Vary {
@@ -147,18 +161,18 @@ func (a *app) dryRun(s *sweeping, o *sweepOptions) error {
 // concludeSweep writes the files, prints the table or JSON, and turns all that
 // happened into one exit code.
 func (a *app) concludeSweep(s *sweeping, failed error, o *sweepOptions) error {
-	hint := ""
-	if n := len(s.missing()); n > 0 {
-		hint = fmt.Sprintf("\"loadgen sweep --resume %s\" measures the %d of %d runs that are missing", s.dir.path, n, len(s.plan.Turns()))
-	}
+	hint := s.hint()
 	result, err := s.result()
 	if result == nil || err != nil { // no run ended
 		a.code = int(results.ExitInterrupted)
-		if failed = errors.Join(failed, err); failed != nil {
-			return &failure{codeOf(failed), failed}
+		if failed = errors.Join(failed, err); failed == nil {
+			s.progress.line(hint)
+			return nil
 		}
-		s.progress.line(hint)
-		return nil
+		if result == nil && !s.abandon() && hint != "" {
+			s.progress.line(hint)
+		}
+		return &failure{codeOf(failed), failed}
 	}
 	table, err := sweep.NewTable(result, s.question)
 	if err != nil {
@@ -184,6 +198,23 @@ func (a *app) concludeSweep(s *sweeping, failed error, o *sweepOptions) error {
 		fmt.Fprintf(a.Err, "loadgen: %v\n", printed)
 	}
 	return nil
+}
+
+// hint says how to go on; "" where nothing is left to do.
+func (s *sweeping) hint() string {
+	missing, again := len(s.plan.Missing(s.kept)), len(s.plan.Again(s.kept))
+	if missing+again == 0 {
+		return ""
+	}
+	call := "loadgen sweep --resume " + sweep.Quoted(s.dir.path)
+	if flag := storeFlag(s.plan.Store); flag != "" {
+		call += ", with " + flag + ","
+	}
+	text := fmt.Sprintf("%s measures the %d of %s missing", call, missing, results.Plural(len(s.plan.Turns()), "run"))
+	if again > 0 {
+		text += fmt.Sprintf(", and %s again for which the machine was too busy", results.Plural(again, "run"))
+	}
+	return text
 }
 
 // codeOf is exitOf for errors that may know their code.

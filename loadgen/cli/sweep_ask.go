@@ -17,8 +17,11 @@ func (s *sweeping) ask(o *sweepOptions) error {
 	at := func(key string) string { return s.cfg.Source.At(key).String() }
 	chosen, subject, pareto := p.Choose, p.SubjectTo, p.Pareto
 	from := map[string]string{"choose": at("choose"), "subject": at("subject_to"), "pareto": at("pareto")}
+	if o.given("choose") && strings.TrimSpace(o.choose) == "" {
+		return usagef("--choose names no metric; it should be one, e.g. cpu")
+	}
 	if o.choose != "" {
-		chosen, from["choose"] = o.choose, "--choose"
+		chosen, from["choose"] = strings.TrimSpace(o.choose), "--choose"
 	}
 	if len(o.subjectTo) > 0 {
 		subject, from["subject"] = nil, "--subject-to"
@@ -28,7 +31,7 @@ func (s *sweeping) ask(o *sweepOptions) error {
 			}
 		}
 	}
-	if o.pareto != "" {
+	if o.pareto != "" || o.given("pareto") {
 		pareto, from["pareto"] = nil, "--pareto"
 		for part := range strings.SplitSeq(o.pareto, ",") {
 			pareto = append(pareto, strings.TrimSpace(part))
@@ -55,13 +58,26 @@ func (s *sweeping) ask(o *sweepOptions) error {
 const (
 	storePrivate  = "private Redis"
 	storeEmbedded = "embedded store"
+	storeTarget   = "target " // and its address
+	storeRedis    = "Redis "  // and its address
 )
+
+// storeFlag is what names the store of a plan again; "" is nothing.
+func storeFlag(store string) string {
+	switch {
+	case strings.HasPrefix(store, storeTarget):
+		return "--target, and its secrets"
+	case strings.HasPrefix(store, storeRedis):
+		return "--redis"
+	}
+	return ""
+}
 
 // storeText says where the runs' store or server is, without what may be secret.
 func storeText(o *measureFlags) string {
 	switch {
 	case o.target != "":
-		return "target " + o.target
+		return storeTarget + o.target
 	case o.embedded:
 		return storeEmbedded
 	case o.redis == "":
@@ -69,9 +85,9 @@ func storeText(o *measureFlags) string {
 	}
 	u, err := url.Parse(o.redis)
 	if err != nil {
-		return "given Redis"
+		return storeRedis + "given"
 	}
-	return "Redis " + u.Host + u.Path
+	return storeRedis + u.Host + u.Path
 }
 
 func newPlan(source *profiles.Source, axes []profiles.Axis, cfg engine.Config, o *sweepOptions) *sweep.Plan {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,39 +25,31 @@ type sweeping struct {
 	dir      *output
 	lock     *os.File
 
-	kept        map[sweep.Turn][]attempt
-	broken      []string // files of runs that can't be read
+	kept        sweep.Tries
+	broken      []string // files in the place of runs that hold none
 	number      int      // of the last run
 	interrupted bool
+	run         func(context.Context, engine.Config) (*results.Result, error) // engine.Run
 }
-
-// attempt is one run of a turn: a result with just that run.
-type attempt struct {
-	result *results.Result
-}
-
-func (t attempt) run() *results.Run { return &t.result.Runs[0] }
 
 // planSweep resolves the points, and with --resume holds them against what was
 // planned and reads what was measured.
-func (a *app) planSweep(name string, o *sweepOptions) (*sweeping, error) {
+func (a *app) planSweep(s *sweeping, name string, o *sweepOptions) error {
 	var was *sweep.Plan
-	if o.resume != "" {
-		if o.given("out") {
-			return nil, usagef("--resume goes on in the directory of the sweep; leave --out out")
-		}
-		var err error
-		if was, err = readPlan(o.resume); err != nil {
-			return nil, err
+	var err error
+	if s.dir != nil {
+		if was, err = readPlan(s.dir.path); err != nil {
+			return err
 		}
 	}
-	s := &sweeping{progress: newProgress(a.Err, o.quiet), said: map[string]bool{}, kept: map[sweep.Turn][]attempt{}}
-	source, err := sweepSource(name, was)
+	source, err := s.source(name, was)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if was != nil {
-		o.fromPlan(was)
+		if err := o.fromPlan(was); err != nil {
+			return err
+		}
 	}
 	sets := o.overrides()
 	if was != nil && !o.given("set") && !o.given("repeats") && !o.given("seed") {
@@ -64,17 +57,17 @@ func (a *app) planSweep(name string, o *sweepOptions) (*sweeping, error) {
 	}
 	axes, err := o.axes(source)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	settings, err := s.points(source, axes, sets, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.cfg, err = o.configOf(a, source, settings, sets); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.ask(o); err != nil {
-		return nil, err
+		return err
 	}
 	s.plan = newPlan(source, axes, s.cfg, o)
 	if was != nil && !o.given("order-seed") {
@@ -82,48 +75,38 @@ func (a *app) planSweep(name string, o *sweepOptions) (*sweeping, error) {
 	}
 	s.question.Seed = s.plan.Order
 	if was == nil {
-		return s, nil
+		return nil
 	}
 	if changed := sweep.Changed(was, s.plan); len(changed) > 0 {
-		return nil, usagef("%s was begun otherwise: %s; leave the flags out to go on with it, or begin another sweep", o.resume, strings.Join(changed, "; "))
+		return usagef("%s was begun otherwise: %s; go on with it as it was begun, without those flags, or begin another sweep", s.dir.path, strings.Join(changed, "; "))
 	}
 	if was.ToolVersion != s.plan.ToolVersion {
 		s.progress.line(fmt.Sprintf("warning: runs were measured by loadgen %s, this is %s; they share a table only if both servers are the same", was.ToolVersion, s.plan.ToolVersion))
 	}
 	s.plan.Started = was.Started
-	s.dir = &output{path: o.resume}
-	return s, s.readRuns()
+	return s.readRuns()
 }
 
-func readPlan(dir string) (*sweep.Plan, error) {
-	path := filepath.Join(dir, sweep.PlanName)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, usagef("--resume %s: %w; it should be the directory of a sweep", dir, err)
+// source is the profile: as it was where a sweep goes on and none is named.
+func (s *sweeping) source(name string, was *sweep.Plan) (*profiles.Source, error) {
+	if was == nil || name != "" {
+		source, err := profiles.Load(name)
+		if err != nil {
+			return nil, usage(err)
+		}
+		return source, nil
 	}
-	p, err := sweep.DecodePlan(b)
+	source, err := profiles.Parse(was.File, []byte(was.Source))
 	if err != nil {
-		return nil, usagef("--resume: %s: %w", path, err)
-	}
-	return p, nil
-}
-
-func sweepSource(name string, was *sweep.Plan) (*profiles.Source, error) {
-	var source *profiles.Source
-	var err error
-	if name == "" {
-		source, err = profiles.Parse(was.File, []byte(was.Source))
-	} else {
-		source, err = profiles.Load(name)
-	}
-	if err != nil {
-		return nil, usage(err)
+		path := filepath.Join(s.dir.path, sweep.PlanName)
+		return nil, usagef("the profile in %s can't be read; begin another sweep:\n%w", path, err)
 	}
 	return source, nil
 }
 
-// fromPlan fills in what the flags don't say.
-func (o *sweepOptions) fromPlan(p *sweep.Plan) {
+// fromPlan fills in what the flags don't say. Where the store or server was is
+// kept without secrets, so that has to be said again.
+func (o *sweepOptions) fromPlan(p *sweep.Plan) error {
 	if !o.given("vary") {
 		o.vary = nil
 		for _, a := range p.Vary {
@@ -145,9 +128,14 @@ func (o *sweepOptions) fromPlan(p *sweep.Plan) {
 	if !o.given("pareto") {
 		o.pareto = strings.Join(p.Pareto, ",")
 	}
-	if p.Store == storeEmbedded && !o.given("redis") && !o.given("target") {
-		o.embedded = true
+	if o.given("redis") || o.given("target") {
+		return nil
 	}
+	if flag := storeFlag(p.Store); flag != "" {
+		return usagef("the runs of this sweep were measured on %s; name it again with %s", p.Store, flag)
+	}
+	o.embedded = o.embedded || p.Store == storeEmbedded
+	return nil
 }
 
 func (o *sweepOptions) axes(source *profiles.Source) ([]profiles.Axis, error) {

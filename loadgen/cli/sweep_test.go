@@ -1,20 +1,12 @@
 package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
-	"ackmark/loadgen/cli"
-	"ackmark/refserver/server"
 	"ackmark/results"
 	"ackmark/results/sweep"
 )
@@ -118,7 +110,7 @@ func testResume(t *testing.T, dir string, before outcome) {
 	}
 	o = swept(t, "sweep", "--resume", dir, "--json")
 	r := readable(t, o, dir)
-	if len(r.Runs) != 4 || !strings.Contains(o.err, "that run is measured again") || !strings.Contains(o.err, "are measured, ") {
+	if len(r.Runs) != 4 || !strings.Contains(o.err, "that run is measured again") || !strings.Contains(o.err, "2 of 4 runs measured before, 2 missing") {
 		t.Errorf("%d runs\n%s", len(r.Runs), o.err)
 	}
 	if _, err := os.Stat(files[1] + ".broken"); err != nil {
@@ -157,18 +149,26 @@ func TestSweepProblems(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"smoke", "varies nothing; say what to vary"},
 		{"", "takes one argument, a profile"},
+		{"smoke ack-storm --vary clients.ack.every=1", "takes one argument, a profile; it was given 2"},
 		{"smoke --vary clients.ack.every", "--vary clients.ack.every: no '='"},
 		{"smoke --vary clients.ack.every=1,300", "(point every=300)"},
 		{"smoke --vary clients.ack.every=1 --set clients.ack.every=2", "clients.ack.every is varied"},
 		{"smoke --vary clients.ack.every=1 --choose cpus", "--choose: choose: there is no metric cpus"},
 		{"smoke --vary clients.ack.every=1 --subject-to live.p99<2s", "what must be met is said, but not what to choose by"},
+		{"smoke --vary clients.ack.every=1 --choose CPU", "--choose: choose: there is no metric CPU; did you mean cpu, "},
+		{"smoke --vary clients.ack.every=1 --choose=", "--choose names no metric"},
+		{"smoke --vary clients.ack.every=1 --pareto=", "--pareto: pareto: no metric is named"},
+		{"smoke --vary clients.ack.every=1 --pareto cpu,", "--pareto: pareto: no metric is named"},
+		{"smoke --vary clients.ack.every=1 --choose cpu --subject-to lost==0,", "--subject-to: subject to: \"\" compares nothing"},
+		{"smoke --resume=", "--resume names no directory"},
+		{"--resume=", "--resume names no directory"},
 		{"smoke --vary clients.ack.every=1 --choose cpu --subject-to live.p99<2", "--subject-to: subject to"},
 		{"smoke --vary clients.ack.every=1 --pareto cpu", "--pareto: pareto: cpu; it takes a cost and a risk"},
 		{"smoke --vary clients.ack.every=1 --variant each", "there is no such variant"},
 		{"--resume " + dir, "it should be the directory of a sweep"},
 	} {
 		args := append([]string{"sweep"}, strings.Fields(tt.args)...)
-		if !strings.Contains(tt.args, "--resume") {
+		if !strings.Contains(tt.args, "--resume") { // which takes no --out
 			args = append(args, "--out", dir)
 		}
 		if o := loadgen(args...); o.code != 2 || !strings.Contains(o.err, tt.want) {
@@ -186,6 +186,15 @@ func TestSweepDryRun(t *testing.T) {
 		if !strings.Contains(o.out, want) {
 			t.Errorf("no %q in\n%s", want, o.out)
 		}
+	}
+	// One of each is said so, and what would warn later warns now.
+	o = loadgen("sweep", "smoke", "--vary", "clients.poll=1s", "--repeats", "1", "--dry-run")
+	if !strings.Contains(o.out, "1 point × 1 repeat = 1 run, about ") || !strings.Contains(o.err, "warning: ") || !strings.Contains(o.err, "clients.poll has no effect") {
+		t.Errorf("stdout %s\nstderr %s", o.out, o.err)
+	}
+	// A profile without a name is none, and no crash.
+	if o := loadgen("sweep", "", "--vary", "clients.ack.every=10", "--dry-run"); o.code != 2 || o.err == "" {
+		t.Errorf("exit %d, %s", o.code, o.err)
 	}
 	o = loadgen("sweep", "smoke", "--vary", "clients.ack.every=10,20", "--dry-run", "--json")
 	if p, err := sweep.DecodePlan([]byte(o.out)); err != nil || len(p.Points) != 2 {
@@ -205,103 +214,5 @@ func TestSweepNothingEligible(t *testing.T) {
 	}
 	if o.code != want || !strings.Contains(o.out, "requests_per_login < 5 excludes 2, 2 of them for want of the figure") {
 		t.Errorf("exit %d, want %d\n%s", o.code, want, o.out)
-	}
-}
-
-// lockedBuffer collects what a process says, and closes seen at the first line
-// that matches.
-type lockedBuffer struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	pattern *regexp.Regexp
-	seen    chan struct{}
-	once    sync.Once
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n, err := b.text.Write(p)
-	if b.pattern.Match(b.text.Bytes()) {
-		b.once.Do(func() { close(b.seen) })
-	}
-	return n, err
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-// startSweep runs a sweep in a process of its own and waits until it has said
-// a line that matches.
-func startSweep(t *testing.T, line string, args ...string) (cmd *exec.Cmd, stderr *lockedBuffer) {
-	t.Helper()
-	needRedis(t)
-	t.Setenv("TMPDIR", t.TempDir())
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd = exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
-	stderr = &lockedBuffer{pattern: regexp.MustCompile(line), seen: make(chan struct{})}
-	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	select {
-	case <-stderr.seen:
-	case <-time.After(2 * time.Minute):
-		t.Fatalf("never said %s:\n%s", line, stderr)
-	}
-	return cmd, stderr
-}
-
-// TestSweepKilled kills a sweep within its second run; what was measured stands,
-// and only the rest is measured.
-func TestSweepKilled(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	cmd, _ := startSweep(t, `\[2/2[^]]*\] every=\d, repeat 1: measure`, sweepOf(dir)...)
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	files := runFiles(t, dir)
-	if len(files) != 1 {
-		t.Fatalf("%d runs were kept, want 1", len(files))
-	}
-	before, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	code := cli.Run([]string{"sweep", "--resume", dir}, cli.Streams{In: bytes.NewReader(nil), Out: &out, Err: &errs}, server.Main)
-	r := readable(t, outcome{code: code, err: errs.String()}, dir)
-	if len(r.Runs) != 2 || !strings.Contains(errs.String(), "1 of 2 runs are measured, 1 are missing") {
-		t.Errorf("%d runs\n%s", len(r.Runs), errs.String())
-	}
-	if after, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(after, before) {
-		t.Errorf("the run that was kept has changed: %v", err)
-	}
-}
-
-func TestSweepInterrupted(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	cmd, stderr := startSweep(t, `\[2/2[^]]*\] every=\d, repeat 1: measure`, sweepOf(dir)...)
-	second := loadgen("sweep", "--resume", dir)
-	if second.code != 2 || !strings.Contains(second.err, "another loadgen is at work") {
-		t.Errorf("a second one in the same directory: exit %d, %s", second.code, second.err)
-	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(stderr.String(), "--resume "+dir+`" measures the 1 of 2 runs that are missing`) {
-		t.Errorf("exit %d\n%s", cmd.ProcessState.ExitCode(), stderr)
-	}
-	r, err := results.Read(dir)
-	if err != nil || !r.Interrupted || len(r.Runs) != 1 {
-		t.Fatalf("interrupted result: %v", err)
 	}
 }

@@ -88,7 +88,11 @@ func (t *Table) howSure() string {
 func (t *Table) nothing() []string {
 	out := []string{fmt.Sprintf("recommended: nothing, none of the %d points is eligible", len(t.Rows))}
 	for i, e := range t.Choice.Excluded {
-		text := fmt.Sprintf("%s excludes %d", e.What, e.Points)
+		what := e.What
+		if what == "the objective" {
+			what += ", " + t.Question.Objective.Name + ","
+		}
+		text := fmt.Sprintf("%s excludes %d", what, e.Points)
 		if e.Unmeasured > 0 {
 			text += fmt.Sprintf(", %d of them for want of the figure", e.Unmeasured)
 		}
@@ -117,7 +121,7 @@ func (t *Table) written(r *Row) []string {
 	}
 	var sets, flags []string
 	for _, k := range keys {
-		sets = append(sets, "--set "+quoted(k+"="+r.Set[k]))
+		sets = append(sets, "--set "+Quoted(k+"="+r.Set[k]))
 		if f, ok := serverFlag(k, r.Set[k]); ok {
 			flags = append(flags, f)
 		}
@@ -140,8 +144,9 @@ func serverFlag(key, value string) (string, bool) {
 	return "--" + strings.ReplaceAll(name, "_", "-") + " " + value, ofServer
 }
 
-func quoted(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=_/%-+:") == "" {
+// Quoted writes a word for a shell.
+func Quoted(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=_/%-+:") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,15 +68,6 @@ func (p *Plan) Turns() []Turn {
 	return out
 }
 
-// Missing is what of the order has not been measured, given the runs at hand.
-func (p *Plan) Missing(runs []results.Run) []Turn {
-	return slices.DeleteFunc(p.Turns(), func(t Turn) bool {
-		return slices.ContainsFunc(runs, func(r results.Run) bool {
-			return r.Variant == p.Points[t.Point].Name && r.Repeat == t.Repeat
-		})
-	})
-}
-
 // overhead is what a run takes beside its phases before there is a measured one:
 // start of store and server, users and connections, audit.
 const overhead = 3 * time.Second
@@ -112,10 +102,16 @@ func (p *Plan) Encode() ([]byte, error) {
 
 // DecodePlan reads what Encode wrote, strictly.
 func DecodePlan(b []byte) (*Plan, error) {
+	if strings.TrimSpace(string(b)) == "" {
+		return nil, errors.New("not the plan of a sweep: the file is empty")
+	}
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	d.DisallowUnknownFields()
 	var p Plan
-	if err := d.Decode(&p); err != nil {
+	switch err := d.Decode(&p); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("not the plan of a sweep: the end is missing")
+	case err != nil:
 		return nil, fmt.Errorf("not the plan of a sweep: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -148,7 +144,11 @@ func Changed(was, is *Plan) []string {
 	add("--order-seed", was.Order, is.Order)
 	add("the store", was.Store, is.Store)
 	if len(out) == 0 && was.Source != is.Source {
-		out = append(out, "the profile's text has changed")
+		what := "the profile's text has changed"
+		if was.File != is.File {
+			what = fmt.Sprintf("the profile was %s, is %s", orNone(was.File), is.File)
+		}
+		out = append(out, what)
 	}
 	if len(out) == 0 && was.Hash != is.Hash {
 		out = append(out, "this version of loadgen reads the profile as something else than the one that began")

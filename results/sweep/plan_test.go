@@ -46,17 +46,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestMissing(t *testing.T) {
-	p := plan()
-	if got := p.Missing(nil); len(got) != 9 {
-		t.Errorf("%d missing of 9", len(got))
-	}
-	missing := p.Missing([]results.Run{{Variant: "every=2", Repeat: 3}, {Variant: "every=1", Repeat: 1}, {Variant: "other", Repeat: 1}})
-	if len(missing) != 7 || slices.Contains(missing, sweep.Turn{Point: 1, Repeat: 3}) || slices.Contains(missing, sweep.Turn{Point: 0, Repeat: 1}) {
-		t.Errorf("missing %v", missing)
-	}
-}
-
 func TestLeft(t *testing.T) {
 	p := plan()
 	turns := []sweep.Turn{{Point: 0, Repeat: 1}, {Point: 2, Repeat: 1}}
@@ -82,9 +71,19 @@ func TestPlanFile(t *testing.T) {
 			t.Errorf("read as a plan: %q", bad)
 		}
 	}
+	for text, want := range map[string]string{"": "the file is empty", string(b[:len(b)/2]): "the end is missing"} {
+		if _, err := sweep.DecodePlan([]byte(text)); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, should end with: %s", err, want)
+		}
+	}
 	other := plan()
 	other.Sets, other.Order, other.Vary[0].Values = []string{"repeats=3"}, 6, []string{"1", "2"}
 	if got := strings.Join(sweep.Changed(plan(), other), "; "); got != "--vary was clients.ack.every=1,2,3, is clients.ack.every=1,2; --set (with --repeats and --seed) was none, is repeats=3; --order-seed was 5, is 6" {
 		t.Error(got)
+	}
+	other = plan()
+	other.Source, other.File = "name: b", "b.yaml"
+	if got := sweep.Changed(plan(), other); len(got) != 1 || got[0] != "the profile was none, is b.yaml" {
+		t.Errorf("another profile: %q", got)
 	}
 }

@@ -30,15 +30,18 @@ func Aliases() []Alias {
 
 // Metric finds a metric by its name or alias.
 func Metric(name string) (results.Metric, error) {
-	m, ok := results.Lookup(unalias(name))
-	if ok {
+	if m, ok := results.Lookup(unalias(name)); ok {
 		return m, nil
 	}
-	_, err := results.Conditions([]string{name + " < 0"}, "") // which knows what is similar
-	if inner := errors.Unwrap(err); inner != nil {
-		err = inner
+	if name == "" {
+		return results.Metric{}, errors.New("no metric is named; it should be one, e.g. cpu")
 	}
-	return results.Metric{}, err
+	var names []string
+	for _, a := range Aliases() {
+		names = append(names, a.Name)
+	}
+	near := results.Similar(name, append(names, results.MetricNames()...))
+	return results.Metric{}, fmt.Errorf("there is no metric %s; did you mean %s?", results.OneLine(name), strings.Join(near, ", "))
 }
 
 func unalias(name string) string {

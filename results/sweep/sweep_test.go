@@ -158,6 +158,14 @@ func TestNothingEligible(t *testing.T) {
 	}
 }
 
+// A metric to choose by that wasn't measured is named.
+func TestObjectiveUnmeasured(t *testing.T) {
+	text := strings.Join(table(t, grid(), ask(t, "requests", "", "")).Advice(), "\n")
+	if !strings.Contains(text, "the objective, requests_per_login, excludes 20, 20 of them for want of the figure") {
+		t.Errorf("advice\n%s", text)
+	}
+}
+
 // One repeat says nothing of chance; repeats that overlap aren't told apart.
 func TestHowSure(t *testing.T) {
 	r := grid()
