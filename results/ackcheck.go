@@ -19,9 +19,9 @@ type AckCheck struct {
 	replay, form float64
 }
 
-// inChance is how many standard errors 95 % of runs are within: ack requests of a
-// run are the sum of many batches, and so about normal.
-const inChance = 1.96
+// Within95 is how many standard errors 95 % of runs are within: the ack requests
+// of a run come from many batches, so that they are about normal.
+const Within95 = 1.96
 
 // ReplayOK tells whether the exact check holds, or doesn't apply.
 func (c AckCheck) ReplayOK() bool {
@@ -40,7 +40,7 @@ func ackCheck(variant string, runs []*Run) (AckCheck, bool) {
 			out.form = math.Abs(*a.PredictedError)
 			out.FormError, out.Chance, out.Seconds = a.PredictedError, nil, run.MeasuredSeconds()
 			if a.PredictedChance != nil {
-				out.Chance = Number(inChance * *a.PredictedChance)
+				out.Chance = Number(Within95 * *a.PredictedChance)
 			}
 			if out.Replayed == nil {
 				out.Measured = a.Requests

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +114,27 @@ func TestGateCatches(t *testing.T) {
 				t.Errorf("%q isn't why it failed:\n%s", c.metric+c.text, o.out)
 			}
 		})
+	}
+}
+
+// TestGateCatchesUncounted finds a Redis command more per send that the server
+// doesn't count, in sends of the measured phase: 20 of them, a command each.
+func TestGateCatchesUncounted(t *testing.T) {
+	needRedis(t)
+	t.Setenv("GITHUB_STEP_SUMMARY", "")
+	args := append([]string{"gate", filepath.Join("testdata", "gate-cpu.yaml"), "--json", "--quiet",
+		"--set", "population.users=10", "--set", "population.groups.members=10", "--set", "traffic.group.bytes=200",
+		"--set", "phases.warmup=0s", "--set", "phases.measure=1s"}, pairArgs()...)
+	o := loadgen(append(args, "--candidate", mutant(t, "refserver", oneMoreUncounted), "--against", mutant(t, "refserver"), "--out", filepath.Join(t.TempDir(), "out"))...)
+	tooBusy(t, o)
+	var rep gate.Report
+	if err := json.Unmarshal([]byte(o.out), &rep); err != nil {
+		t.Fatalf("exit %d: %v in %s%s", o.code, err, o.out, o.err)
+	}
+	tooBusyForPairs(t, o, rep)
+	failed := checks(rep, "", gate.Failed)
+	if o.code != 1 || len(failed) != 1 || failed[0].Metric != "Redis exists per send" || !strings.Contains(failed[0].Text, "calls of exists per send are 1, were 0") {
+		t.Errorf("exit %d, want 1 for exists alone: %+v\n%s", o.code, failed, o.err)
 	}
 }
 

@@ -157,4 +157,3 @@ func (s *sweeping) result() (*results.Result, error) {
 	results.Judge(&r, rules)
 	return &r, nil
 }
-

@@ -63,7 +63,7 @@ const (
 // generator itself costs, and what follows from how writes were joined, are
 // shown beside them.
 func holdable() []string {
-	return []string{"server_cpu_us_per_delivery", "redis_cpu_us_per_delivery", "live.p50", "live.p99", "sync.p50", "sync.p99"}
+	return []string{"server_cpu_us_per_delivery", "redis_cpu_us_per_delivery", "server_allocated_bytes_per_delivery", "live.p50", "live.p99", "sync.p50", "sync.p99"}
 }
 
 // Gathered tells whether each variant has k usable pairs, or so many were

@@ -121,7 +121,11 @@ func (rep Report) testcase(c Check) testcase {
 	switch c.Outcome {
 	case Passed:
 	case Reported:
-		t.Skipped = &skipped{clean(fmt.Sprintf("reported, not gated: reference %s, now %s, change %s", row[2], row[3], row[4]))}
+		message := fmt.Sprintf("reported, not gated: reference %s, now %s, change %s", row[2], row[3], row[4])
+		if c.Reference == nil && c.Candidate == nil && c.Text != "" {
+			message = "reported, not gated: " + c.Text
+		}
+		t.Skipped = &skipped{clean(message)}
 	case Failed:
 		p.Type = string(c.Class)
 		if c.Class == "" {

@@ -166,7 +166,7 @@ func (p *Pairs) Look() (done bool) {
 			p.done = true
 		}
 	}
-	if n >= firstLook && (p.lacking() || slices.ContainsFunc(p.counts(), func(c Check) bool { return c.Outcome == Failed || c.Outcome == Bad })) {
+	if n >= firstLook && (p.lacking() || slices.ContainsFunc(slices.Concat(p.counts(), p.commands()), func(c Check) bool { return c.Outcome == Failed || c.Outcome == Bad })) {
 		p.done = true
 	}
 	if p.looked < len(p.o.Looks) && n >= p.o.Looks[p.looked] {
@@ -206,7 +206,10 @@ func (p *Pairs) report(reported []Check) Report {
 		rep.Discarded += v.discarded
 		rep.Checks = append(rep.Checks, v.health(p.o)...)
 	}
+	commands := p.commands()
 	rep.Checks = append(rep.Checks, p.counts()...)
+	rep.Checks = append(rep.Checks, commands...)
+	rep.Notes = append(rep.Notes, uncomparedNotes(commands)...)
 	rep.Checks = append(rep.Checks, p.timings(true)...)
 	rep.Checks = append(rep.Checks, reported...)
 	finish(&rep)

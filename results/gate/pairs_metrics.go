@@ -212,7 +212,7 @@ func (p *Pairs) between(c *Check, flip *stats.SignFlip) {
 
 // reportedTimings are shown beside those that are held.
 func reportedTimings() []string {
-	return []string{"server_cpu_us_per_delivery", "redis_cpu_us_per_delivery", "generator_cpu_us_per_delivery", "live.p50", "live.p99",
+	return []string{"server_cpu_us_per_delivery", "redis_cpu_us_per_delivery", "server_allocated_bytes_per_delivery", "generator_cpu_us_per_delivery", "live.p50", "live.p99",
 		"sync.p50", "sync.p99", "redis_commands_per_delivery", "cursor_commands_per_delivery", "redis_round_trips_per_delivery",
 		"ack_requests_per_delivery", "wire_bytes_per_delivery", "writes_per_delivery", "server_rss_bytes"}
 }

@@ -105,6 +105,14 @@ func causeShare(cause string) func(*results.Run) (float64, bool) {
 	}
 }
 
+// chance is what 95 % of runs stay within of the closed form, relative.
+func chance(r *results.Run) *float64 {
+	if r.Acks.PredictedChance == nil {
+		return nil
+	}
+	return results.Number(results.Within95 * *r.Acks.PredictedChance)
+}
+
 // columns are the tables of a sweep. Of each, what no row has is left out.
 func columns() []column {
 	const acks, causes, battery, cost, delivery, login, stored, safety = "acks", "flush causes", "battery", "cost", "delivery", "login", "per message", "safety"
@@ -112,7 +120,7 @@ func columns() []column {
 		of(acks, "ack_requests_per_s", "ack_requests_per_s", 1, "ack req.", "measured", "/s"),
 		of(acks, "ack_requests_predicted_per_s", "ack_requests_predicted_per_s", 1, "ack req.", "predicted", "/s"),
 		ofRuns(acks, "ack_predicted_error_percent", false, percentOf(func(r *results.Run) *float64 { return r.Acks.PredictedError }), "off by", "%"),
-		ofRuns(acks, "ack_predicted_chance_percent", false, percentOf(func(r *results.Run) *float64 { return r.Acks.PredictedChance }), "chance", "± %"),
+		ofRuns(acks, "ack_predicted_chance_percent", false, percentOf(chance), "chance", "(95 %)", "± %"),
 		ofRuns(acks, "ack_replay_error_percent", true, percentOf(func(r *results.Run) *float64 { return r.Acks.ReplayedError }), "replay", "off by", "%"),
 		of(acks, "acks_reduction", "acks_reduction", 1, "reduc-", "tion", "×"),
 	}

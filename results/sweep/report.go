@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"ackmark/results"
 )
 
@@ -44,7 +46,7 @@ func (t *Table) Report() results.Report {
 	if n := len(rep.Notes); n > mostNotes {
 		rep.Notes = append(rep.Notes[:mostNotes:mostNotes], fmt.Sprintf("%d more; result.json has them all, with the runs that they are of", n-mostNotes))
 	}
-	rep.Notes = append(t.acksNotes(checks), rep.Notes...)
+	rep.Notes = append(acksNotes(checks, repeats), rep.Notes...)
 	return rep
 }
 
@@ -85,10 +87,11 @@ func (t *Table) legend(repeats int) string {
 	return strings.Join(parts, " ")
 }
 
-// acksNotes sum up both checks of ack requests over all settings.
-func (t *Table) acksNotes(checks []results.AckCheck) []string {
+// acksNotes sum up both checks of ack requests over all settings, each by its
+// farthest repeat.
+func acksNotes(checks []results.AckCheck, repeats int) []string {
 	replayed, replay, formed, beyond, long, outside := 0, 0.0, 0, 0, 0, 0
-	form := 0.0
+	form, farthest := 0.0, 0.0
 	limits := results.DefaultLimits()
 	for _, c := range checks {
 		if c.ReplayError != nil {
@@ -107,8 +110,11 @@ func (t *Table) acksNotes(checks []results.AckCheck) []string {
 			if off > limits.ClosedFormError {
 				outside++
 			}
-		case c.Chance != nil && off > *c.Chance:
-			beyond++
+		case c.Chance != nil && off > 0:
+			farthest = max(farthest, off / *c.Chance)
+			if off > *c.Chance {
+				beyond++
+			}
 		}
 	}
 	var out []string
@@ -122,11 +128,25 @@ func (t *Table) acksNotes(checks []results.AckCheck) []string {
 			text += fmt.Sprintf("; %d of %d that measured for %.0f s or more outside %s", outside, long, limits.ClosedFormSeconds, percent(limits.ClosedFormError))
 		}
 		if short := formed - long; short > 0 {
-			text += fmt.Sprintf("; %d of %d shorter ones by more than chance explains", beyond, short)
+			text += fmt.Sprintf("; %d of %d shorter ones farther than 95 %% of runs by chance", beyond, short)
+			if beyond > 0 {
+				of := "as many of so many are"
+				if farthest > farthestByChance(short*repeats) {
+					of = "more than chance explains"
+				}
+				text += fmt.Sprintf(", at most %.2g times as far: %s", farthest, of)
+			}
 		}
 		out = append(out, text)
 	}
 	return out
+}
+
+// farthestByChance is how many times as far as 95 % of runs the farthest of n is
+// off by chance alone in all but 5 % of grids (Bonferroni, normal errors).
+func farthestByChance(n int) float64 {
+	z := distuv.UnitNormal.Quantile
+	return z(1-0.025/float64(n)) / results.Within95
 }
 
 func percent(share float64) string { return results.FormatValue("percent", share*100) }
