@@ -110,7 +110,7 @@ func TestCalibratedGates(t *testing.T) {
 	share := func(factors map[string]float64, code results.ExitCode) float64 {
 		n := 0
 		for range draws {
-			if drawWith(o, from, 1, factors, r).ExitCode == code {
+			if draw(o, from, 1, factors, r).ExitCode == code {
 				n++
 			}
 		}

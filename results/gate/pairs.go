@@ -212,8 +212,33 @@ func (p *Pairs) report(reported []Check) Report {
 	rep.Notes = append(rep.Notes, uncomparedNotes(commands)...)
 	rep.Checks = append(rep.Checks, p.timings(true)...)
 	rep.Checks = append(rep.Checks, reported...)
+	for _, v := range p.variants {
+		rep.Notes = append(rep.Notes, v.missed()...)
+	}
 	finish(&rep)
 	return rep
+}
+
+// missed says in what the candidate misses what the profile asks of a run, its
+// thresholds, more often than the reference. It decides nothing: a threshold that
+// noise crosses now and then would, in one pair of twenty.
+func (v *paired) missed() []string {
+	var text string
+	var candidate, reference int
+	for _, pr := range v.pairs {
+		if t := reasonsOf(pr.candidate, results.ReasonThreshold, results.ReasonExpect); t != "" {
+			text = t
+			candidate++
+		}
+		if reasonsOf(pr.reference, results.ReasonThreshold, results.ReasonExpect) != "" {
+			reference++
+		}
+	}
+	if candidate <= reference {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: the candidate misses what the profile asks for in %d of %s, the reference in %d: %s; pairs don't judge by it",
+		v.name, candidate, plural(len(v.pairs), "pair"), reference, text)}
 }
 
 // health is what concerns the runs as such.

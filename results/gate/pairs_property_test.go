@@ -14,7 +14,7 @@ import (
 // What is added first makes no difference: up to 16 pairs every pattern of signs
 // is counted.
 func TestPairsInAnyOrder(t *testing.T) {
-	from := aa(t)
+	from := aaPairs(t, laterPairs)
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.Permutation(from).Draw(t, "pairs")[:10]
 		again := rapid.Permutation(some).Draw(t, "again")
@@ -39,7 +39,7 @@ func TestPairsInAnyOrder(t *testing.T) {
 // A slower candidate is never judged better than a faster one from the same
 // pairs.
 func TestPairsGetWorseAsTheCandidateDoes(t *testing.T) {
-	from := aa(t)
+	from := aaPairs(t, laterPairs)
 	rank := map[Outcome]int{Passed: 0, Undecided: 1, Failed: 2}
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.Permutation(from).Draw(t, "pairs")[:10]

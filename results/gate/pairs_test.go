@@ -15,6 +15,7 @@ func even(n int) [][2]*results.Run {
 		for k := range out[i] {
 			run := sampleRun("every 10", i+1)
 			run.Verdict = results.Verdict{Status: results.Pass}
+			run.Metrics.Set("server_allocated_bytes_per_delivery", 25)
 			out[i][k] = &run
 		}
 	}
@@ -153,6 +154,38 @@ func TestPairsOfARate(t *testing.T) {
 }
 
 // A variant that lacks pairs holds the look back.
+// A threshold that the candidate alone misses is said, and decides nothing.
+func TestPairsTellOfThresholds(t *testing.T) {
+	miss := func(run *results.Run) {
+		run.Verdict = results.Verdict{Status: results.Fail, Reasons: []results.Reason{{Kind: results.ReasonThreshold, Text: "live.p99 is 240 ms, should be < 200 ms"}}}
+	}
+	for _, tt := range []struct {
+		candidate, reference int
+		want                 string
+	}{
+		{2, 0, "every 10: the candidate misses what the profile asks for in 2 of 8 pairs, the reference in 0: live.p99 is 240 ms"},
+		{1, 1, ""},
+		{0, 3, ""},
+	} {
+		p := NewPairs(PairOptions{Metrics: []Gated{{"server_cpu_us_per_delivery", 0.07}}, Counts: 0.01, Memory: 0.02, Looks: []int{8}, Alpha: 0.05})
+		for i, pr := range even(8) {
+			if i < tt.candidate {
+				miss(pr[0])
+			}
+			if i < tt.reference {
+				miss(pr[1])
+			}
+			p.Add("every 10", "count", pr[0], pr[1])
+			p.Look()
+		}
+		rep := p.Report()
+		notes := strings.Join(rep.Notes, "\n")
+		if rep.ExitCode != results.ExitPass || tt.want == "" && strings.Contains(notes, "asks for") || !strings.Contains(notes, tt.want) {
+			t.Errorf("%d and %d: exit %d, %s", tt.candidate, tt.reference, rep.ExitCode, notes)
+		}
+	}
+}
+
 func TestPairsWaitForEveryVariant(t *testing.T) {
 	p := NewPairs(DefaultPairOptions())
 	pairs := even(16)
