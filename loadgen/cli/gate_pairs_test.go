@@ -143,7 +143,7 @@ func TestGateCatchesUncounted(t *testing.T) {
 func TestGateCatchesCopy(t *testing.T) {
 	needRedis(t)
 	args := []string{"gate", filepath.Join("testdata", "gate-cpu.yaml"), "--json", "--quiet", "--set", "traffic.group.bytes=200",
-		"--set", "phases.measure=2s", "--metrics", "server_allocated_bytes_per_delivery=50%", "--pairs", "8"}
+		"--set", "phases.measure=2s", "--pairs", "6"}
 	t.Setenv("GITHUB_STEP_SUMMARY", "")
 	o := loadgen(append(args, "--candidate", mutant(t, "refserver", oneMoreCopy), "--against", mutant(t, "refserver"), "--out", filepath.Join(t.TempDir(), "out"))...)
 	tooBusy(t, o)
