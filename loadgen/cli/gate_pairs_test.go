@@ -104,7 +104,7 @@ func TestGateCatches(t *testing.T) {
 		"a lost flush of acks":          {noLastFlush, []string{"--set", "server.ack_flush=2s"}, "", "acked and still wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, rep := gateRun(t, pairArgs(append(c.more, "--candidate", mutant(t, "refserver", c.mutation), "--against", good, "--out", filepath.Join(t.TempDir(), "out"))...)...)
+			o, rep := gateRun(t, pairArgs(append(c.more, "--variant", "cursor", "--candidate", mutant(t, "refserver", c.mutation), "--against", good, "--out", filepath.Join(t.TempDir(), "out"))...)...)
 			tooBusyForPairs(t, o, rep)
 			if o.code != 1 {
 				t.Fatalf("exit %d, want 1\n%s%s", o.code, o.out, o.err)
@@ -143,7 +143,7 @@ func TestGateCatchesUncounted(t *testing.T) {
 func TestGateCatchesCopy(t *testing.T) {
 	needRedis(t)
 	args := []string{"gate", filepath.Join("testdata", "gate-cpu.yaml"), "--json", "--quiet", "--set", "traffic.group.bytes=200",
-		"--set", "phases.measure=2s", "--pairs", "6"}
+		"--set", "phases.measure=1s", "--pairs", "6"}
 	t.Setenv("GITHUB_STEP_SUMMARY", "")
 	o := loadgen(append(args, "--candidate", mutant(t, "refserver", oneMoreCopy), "--against", mutant(t, "refserver"), "--out", filepath.Join(t.TempDir(), "out"))...)
 	tooBusy(t, o)

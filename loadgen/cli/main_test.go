@@ -36,7 +36,10 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Run(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, server.Main))
 	}
 	// fasthttp keeps the time of the Date header for as long as the process lives.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"), goleak.Cleanup(func(code int) {
+		removeUnchanged()
+		os.Exit(code)
+	}))
 }
 
 // outcome is what a command did.

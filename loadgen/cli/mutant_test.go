@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -46,11 +47,46 @@ var (
 	}
 )
 
+// unchanged holds what mutant built without mutations, once for all tests, in a
+// directory that TestMain removes.
+var unchanged struct {
+	sync.Mutex
+	dir      string
+	programs map[string]string
+}
+
+// tempDir is the system's: tests set TMPDIR to ones of their own.
+var tempDir = os.TempDir()
+
+func removeUnchanged() { _ = os.RemoveAll(unchanged.dir) }
+
 // mutant builds ./loadgen or ./refserver of this module with mutations, and
 // nothing of it in the tree: "go build -overlay".
 func mutant(t *testing.T, program string, mutations ...mutation) string {
 	t.Helper()
-	dir, root := t.TempDir(), moduleRoot(t)
+	if len(mutations) > 0 {
+		return build(t, t.TempDir(), program, mutations...)
+	}
+	unchanged.Lock()
+	defer unchanged.Unlock()
+	if path, built := unchanged.programs[program]; built {
+		return path
+	}
+	if unchanged.programs == nil {
+		dir, err := os.MkdirTemp(tempDir, "ackmark-unchanged-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		unchanged.dir, unchanged.programs = dir, map[string]string{}
+	}
+	path := build(t, unchanged.dir, program)
+	unchanged.programs[program] = path
+	return path
+}
+
+func build(t *testing.T, dir, program string, mutations ...mutation) string {
+	t.Helper()
+	root := moduleRoot(t)
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for _, m := range mutations {
 		path := filepath.Join(root, filepath.FromSlash(m.file))

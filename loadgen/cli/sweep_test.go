@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,22 +90,27 @@ func TestSweep(t *testing.T) {
 // testResume goes on with a sweep that is complete, then with one whose runs are
 // partly gone or broken.
 func testResume(t *testing.T, dir string, before outcome) {
-	files := runFiles(t, dir)
+	turns := filesByTurn(t, dir)
 	o := swept(t, "sweep", "--resume", dir, "--dry-run")
 	if o.code != 0 || !strings.Contains(o.out, "measured, about") {
 		t.Errorf("--dry-run of a complete sweep: exit %d, %s", o.code, o.out)
 	}
-	if err := os.Remove(files[0]); err != nil {
-		t.Fatal(err)
+	for _, file := range turns[0] {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
 	}
-	b, err := os.ReadFile(files[1])
-	if err != nil {
-		t.Fatal(err)
+	for _, file := range turns[1] {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, b[:len(b)/2], 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(files[1], b[:len(b)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := os.Stat(files[2])
+	whole := turns[2][0]
+	kept, err := os.Stat(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,10 +119,10 @@ func testResume(t *testing.T, dir string, before outcome) {
 	if len(r.Runs) != 4 || !strings.Contains(o.err, "that run is measured again") || !strings.Contains(o.err, "2 of 4 runs measured before, 2 missing") {
 		t.Errorf("%d runs\n%s", len(r.Runs), o.err)
 	}
-	if _, err := os.Stat(files[1] + ".broken"); err != nil {
+	if _, err := os.Stat(turns[1][0] + ".broken"); err != nil {
 		t.Errorf("the broken file isn't put aside: %v", err)
 	}
-	if now, err := os.Stat(files[2]); err != nil || !now.ModTime().Equal(kept.ModTime()) {
+	if now, err := os.Stat(whole); err != nil || !now.ModTime().Equal(kept.ModTime()) {
 		t.Errorf("a run that was there is measured again: %v", err)
 	}
 	var doc struct {
@@ -142,6 +148,27 @@ func testResume(t *testing.T, dir string, before outcome) {
 			t.Errorf("--resume with %s: exit %d, %s", tt.flags, o.code, o.err)
 		}
 	}
+}
+
+// filesByTurn are the files of a sweep's runs by point and repeat: a busy machine
+// has several tries of one.
+func filesByTurn(t *testing.T, dir string) [][]string {
+	t.Helper()
+	at := map[string]int{}
+	var turns [][]string
+	for _, file := range runFiles(t, dir) {
+		r, err := results.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn := fmt.Sprint(r.Runs[0].Variant, r.Runs[0].Repeat)
+		if _, known := at[turn]; !known {
+			at[turn] = len(turns)
+			turns = append(turns, nil)
+		}
+		turns[at[turn]] = append(turns[at[turn]], file)
+	}
+	return turns
 }
 
 func TestSweepProblems(t *testing.T) {
