@@ -76,7 +76,7 @@ func (a *app) gateCommand() *cobra.Command {
 	f.StringVar(&o.acceptWorse, "accept-worse", "", "write it over one that promises more; the file keeps the `REASON`")
 	f.StringVar(&o.against, "against", "", "hold against another build of loadgen or refserver, the executable at `PATH`, in interleaved pairs")
 	f.StringVar(&o.candidate, "candidate", "", "judge the server of the executable at `PATH` instead of this one's; with --against or --calibrate")
-	f.StringVar(&o.againstTarget, "against-target", "", "hold the server at --target against the one at `HOST:PORT`, in interleaved pairs")
+	f.StringVar(&o.againstTarget, "against-target", "", "hold the server at --target against the one at `HOST:PORT`, in interleaved pairs; --metrics says which timings")
 	for _, kind := range secretKinds() {
 		o.againstSecret[kind] = f.String("against-"+kind+"-file", "", "`FILE` that holds the "+strings.Replace(kind, "-", " ", 1)+" of --against-target, where it isn't the target's")
 	}
@@ -129,6 +129,9 @@ func (a *app) gate(ctx context.Context, name string, o *gateOptions) error {
 	if o.baseline == "" {
 		o.baseline = filepath.Join("results", "baselines", g.name+".json")
 	}
+	if err := g.outputs(); err != nil {
+		return err
+	}
 	switch {
 	case o.calibrate > 0:
 		return g.calibration(ctx)
@@ -147,13 +150,22 @@ func (g *gating) paired() bool { return g.o.against != "" || g.o.againstTarget !
 func (g *gating) check(given func(flag string) bool) error {
 	o := g.o
 	pairs := g.paired() || o.calibrate > 0
+	if err := g.empty(given); err != nil {
+		return err
+	}
 	switch {
 	case o.against != "" && (o.againstTarget != "" || o.target != ""):
 		return usagef("--against starts a build, --target and --against-target name servers that run; give two of a kind")
 	case o.againstTarget != "" && o.target == "":
 		return usagef("--against-target needs the server that is judged: --target")
+	case o.againstTarget == "" && (given("against-token-secret-file") || given("against-admin-secret-file")):
+		return usagef("--against-token-secret-file and --against-admin-secret-file are for --against-target")
+	case o.againstTarget != "" && len(o.metrics) == 0 && o.tolerances == "":
+		return usagef("--against-target: nothing is known of what its server and Redis cost; say with --metrics which timings are held, as in live.p99=20%%, or none")
 	case given("calibrate") && o.calibrate < leastCalibrated:
 		return usagef("--calibrate %d: the spread of fewer than %d pairs is a guess", o.calibrate, leastCalibrated)
+	case o.calibrate > mostCalibrated:
+		return usagef("--calibrate %d: more than %d pairs are never worth their time", o.calibrate, mostCalibrated)
 	case o.calibrate > 0 && (g.paired() || o.target != "" || len(o.metrics) > 0 || o.tolerances != ""):
 		return usagef("--calibrate measures one build with itself and finds tolerances; leave --against, --target, --metrics and --tolerances out")
 	case o.calibrate > 0 && (o.junit != "" || o.markdown != ""):
@@ -162,12 +174,16 @@ func (g *gating) check(given func(flag string) bool) error {
 		return usagef("--candidate is for --against and --calibrate")
 	case pairs && (o.result != "" || o.update || given("baseline")):
 		return usagef("pairs are held against another build, not a baseline; leave --baseline, --result and --update-baseline out")
+	case pairs && o.embedded:
+		return usagef("pairs need a real Redis, whose costs they hold; leave --embedded out")
 	case pairs && given("timings"):
 		return usagef("--timings is for a baseline; --metrics says which timings pairs gate")
 	case pairs && given("repeats"):
 		return usagef("--repeats is for a baseline; --pairs says how many pairs there are")
 	case !pairs && given("pairs"):
 		return usagef("--pairs is for --against and --calibrate")
+	case o.update && (o.junit != "" || o.markdown != "" || len(o.metrics) > 0 || o.tolerances != "" || given("timings")):
+		return usagef("--update-baseline writes what was measured and judges no timing; leave --junit, --markdown, --metrics, --tolerances and --timings out")
 	case given("accept-worse") && !o.update:
 		return usagef("--accept-worse is for --update-baseline")
 	case given("accept-worse") && strings.TrimSpace(o.acceptWorse) == "":
@@ -184,7 +200,10 @@ func (g *gating) check(given func(flag string) bool) error {
 	return err
 }
 
-// leastCalibrated is the least number of pairs of a calibration.
-const leastCalibrated = 8
+// The least and the greatest number of pairs of a calibration.
+const (
+	leastCalibrated = 8
+	mostCalibrated  = 1000
+)
 
 var errNoBaseline = errors.New("there is no baseline yet; --update-baseline writes the first one")

@@ -90,6 +90,9 @@ func (g *gating) result(ctx context.Context) (*results.Result, error) {
 	if err != nil {
 		return nil, usagef("--result: %w", err)
 	}
+	if r.Profile.Name != g.name {
+		return nil, usagef("--result %s: it is of profile %q, not of %q", g.o.result, r.Profile.Name, g.name)
+	}
 	return r, nil
 }
 
@@ -184,8 +187,11 @@ func (g *gating) updateBaseline(ctx context.Context) error {
 	case errors.Is(err, gate.ErrWorse):
 		return &failure{results.ExitFail, fmt.Errorf("%s stays as it is: %w", g.o.baseline, err)}
 	case err != nil:
-		code := r.ExitCode
-		if code == results.ExitPass {
+		code := r.Verdict.Status.Exit() // not the file's exit code, which may be anything
+		switch {
+		case r.Interrupted:
+			code = results.ExitInterrupted
+		case code == results.ExitPass:
 			code = results.ExitInvalid
 		}
 		return &failure{code, err}
@@ -197,7 +203,15 @@ func (g *gating) updateBaseline(ctx context.Context) error {
 	for _, w := range worse {
 		text += "accepted: " + w + "\n"
 	}
-	return g.print(text)
+	if !g.o.json {
+		return g.print(text)
+	}
+	written, err := gate.EncodeBaseline(b)
+	if err != nil {
+		return &failure{results.ExitCouldNotRun, err}
+	}
+	fmt.Fprint(g.Err, text)
+	return g.print(string(written))
 }
 
 func plural(n int, word string) string {

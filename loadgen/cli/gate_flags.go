@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +79,63 @@ func gatedTiming(text string) (gate.Gated, error) {
 		return gate.Gated{}, usagef("--metrics %s: %q isn't a tolerance; it should lie between 0 and 100%%, such as 10%% or 0.1", text, tolerance)
 	}
 	return gate.Gated{Metric: m.Name, Tolerance: x}, nil
+}
+
+// empty finds flags that were given without a value, as by a script whose variable
+// isn't set: something else would be measured, and pass.
+func (g *gating) empty(given func(flag string) bool) error {
+	o := g.o
+	for _, f := range []struct{ name, value string }{
+		{"baseline", o.baseline}, {"result", o.result}, {"against", o.against}, {"candidate", o.candidate}, {"against-target", o.againstTarget},
+		{"against-token-secret-file", *o.againstSecret["token-secret"]}, {"against-admin-secret-file", *o.againstSecret["admin-secret"]},
+		{"tolerances", o.tolerances}, {"metrics", strings.Join(o.metrics, "")}, {"junit", o.junit}, {"markdown", o.markdown},
+		{"redis", o.redis}, {"target", o.target}, {"out", o.out},
+	} {
+		if given(f.name) && strings.TrimSpace(f.value) == "" {
+			return usagef("--%s is there without a value; give one, or leave it out", f.name)
+		}
+	}
+	return nil
+}
+
+// outputs finds a report that would be written over another, or over what is
+// judged or judged by.
+func (g *gating) outputs() error {
+	o := g.o
+	type file struct{ name, path string }
+	summary, _ := g.lookup(stepSummary)
+	taken := []file{
+		{"$" + stepSummary + ", to which it is appended anyway", summary}, {"--baseline", o.baseline}, {"--tolerances", o.tolerances},
+		{"--against", o.against}, {"--candidate", o.candidate}, {"--result", o.result},
+	}
+	if o.result != "" {
+		taken = append(taken, file{"what --result names", filepath.Join(o.result, results.FileName)})
+	}
+	for _, f := range []file{{"--junit", o.junit}, {"--markdown", o.markdown}} {
+		for _, t := range taken {
+			if overwrites(f.path, t.path) {
+				return usagef("%s %s is the file of %s; name another", f.name, f.path, t.name)
+			}
+		}
+		taken = append(taken, f)
+	}
+	return nil
+}
+
+// overwrites tells whether writing to one would write over the other. Devices keep
+// nothing.
+func overwrites(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return os.SameFile(x, y) && x.Mode().IsRegular()
+	}
+	a, err = filepath.Abs(a)
+	b, err2 = filepath.Abs(b)
+	return err == nil && err2 == nil && a == b
 }
 
 // listed writes numbers as a flag takes them.

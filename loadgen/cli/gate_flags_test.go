@@ -18,6 +18,7 @@ func calibration(t *testing.T, tolerance float64, e results.Environment) string 
 		Environment: e, Metrics: []gate.Calibrated{}, Tolerances: map[string]float64{}, Notes: []string{}}
 	if tolerance > 0 {
 		c.Tolerances["sync.p99"] = tolerance
+		c.Metrics = append(c.Metrics, gate.Calibrated{Variant: "cursor", Metric: "sync.p99", Pairs: 8, Tolerance: &tolerance, Held: true})
 	}
 	path := filepath.Join(t.TempDir(), "calibration.json")
 	if err := gate.WriteCalibration(path, c); err != nil {
@@ -73,10 +74,24 @@ func TestGateUsage(t *testing.T) {
 		"no tolerances":           {[]string{"--tolerances", filepath.Join(dir, "none")}, "--tolerances"},
 		"tolerances of nothing":   {[]string{"--tolerances", calibration(t, 0, results.Environment{})}, "proposes none"},
 		"too few to calibrate":    {[]string{"--calibrate", "3"}, "fewer than 8"},
+		"too many to calibrate":   {[]string{"--calibrate", "1001"}, "more than 1000"},
+		"too many pairs":          {[]string{"--against", notLoadgen, "--pairs", "8,1001"}, "more than 1000"},
 		"calibrating two":         {[]string{"--calibrate", "8", "--against", notLoadgen}, "--calibrate"},
 		"timings":                 {[]string{"--timings", "off"}, "gate or report"},
 		"pairs without a partner": {[]string{"--pairs", "3"}, "--against"},
 		"no pairs":                {[]string{"--against", notLoadgen, "--pairs", "0"}, "1 or more"},
+		"another's secret":        {[]string{"--against-token-secret-file", notLoadgen}, "--against-target"},
+		"targets' own costs":      {[]string{"--target", "127.0.0.1:1", "--against-target", "127.0.0.1:2"}, "--metrics"},
+		"pairs without Redis":     {[]string{"--against", notLoadgen, "--embedded"}, "--embedded"},
+		"an update that judges":   {[]string{"--update-baseline", "--metrics", "live.p99=5%"}, "--metrics"},
+		"an unset build":          {[]string{"--against="}, "--against is there without a value"},
+		"an unset candidate":      {[]string{"--against", notLoadgen, "--candidate="}, "--candidate is there without a value"},
+		"an unset result":         {[]string{"--result", " "}, "--result is there without a value"},
+		"unset metrics":           {[]string{"--metrics="}, "--metrics is there without a value"},
+		"unset tolerances":        {[]string{"--tolerances="}, "--tolerances is there without a value"},
+		"one file for two":        {[]string{"--junit", filepath.Join(dir, "x"), "--markdown", filepath.Join(dir, ".", "x")}, "--junit; name another"},
+		"over a build":            {[]string{"--against", notLoadgen, "--junit", notLoadgen}, "--against; name another"},
+		"over the usual baseline": {[]string{"--markdown", filepath.Join("results", "baselines", "gate.json")}, "--baseline; name another"},
 		"a result and settings":   {[]string{"--result", dir, "--seed", "3"}, "--result"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,5 +100,49 @@ func TestGateUsage(t *testing.T) {
 				t.Errorf("exit %d, want 2 and %q\n%s", o.code, c.say, o.err)
 			}
 		})
+	}
+}
+
+// keptOutputs: a report isn't written over what it is about, is invalid where it
+// couldn't be kept, and what failed still failed then.
+func keptOutputs(t *testing.T, result, baseline string) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir())
+	nowhere, summary := filepath.Join(dir, "none", "junit.xml"), filepath.Join(dir, "summary.md")
+	if err := os.WriteFile(summary, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GITHUB_STEP_SUMMARY", summary)
+	worse := changed(t, baseline, func(doc map[string]any) {
+		object(object(first(doc, "variants"), "metrics"), "requests_per_login")["samples"] = []any{2, 2}
+	})
+	strange := changed(t, filepath.Join(result, results.FileName), func(doc map[string]any) { object(doc, "profile")["name"] = "strange" })
+	for name, c := range map[string]struct {
+		baseline, result string
+		more             []string
+		code             int
+		out, err         string
+	}{
+		"nowhere":             {baseline, result, []string{"--junit", nowhere}, 5, `"exit_code": 5`, "doesn't exist"},
+		"failed, and nowhere": {worse, result, []string{"--junit", nowhere}, 1, `"exit_code": 1`, "doesn't exist"},
+		"over the result":     {baseline, result, []string{"--junit", filepath.Join(result, results.FileName)}, 2, "", "--result"},
+		"over the baseline":   {baseline, result, []string{"--markdown", baseline}, 2, "", "--baseline"},
+		"over the summary":    {baseline, result, []string{"--markdown", summary}, 2, "", "GITHUB_STEP_SUMMARY"},
+		"of another profile":  {baseline, strange, nil, 2, "", `of profile "strange"`},
+	} {
+		o := loadgen(gateArgs(append([]string{"--json", "--timings", "report", "--baseline", c.baseline, "--result", c.result}, c.more...)...)...)
+		if o.code != c.code || !strings.Contains(o.out, c.out) || !strings.Contains(o.err, c.err) || c.out == "" && o.out != "" {
+			t.Errorf("%s: exit %d, want %d, %q and %q\n%s%s", name, o.code, c.code, c.out, c.err, o.out, o.err)
+		}
+	}
+	// Of an exit code a system keeps eight bits: 256 is 0 to it.
+	odd := changed(t, filepath.Join(result, results.FileName), func(doc map[string]any) { doc["interrupted"], doc["exit_code"] = true, 256 })
+	if o := loadgen(gateArgs("--update-baseline", "--baseline", filepath.Join(dir, "none.json"), "--result", odd)...); o.code != 130 {
+		t.Errorf("a result that says exit 256: exit %d, want 130", o.code)
+	}
+	if o := loadgen(gateArgs("--json", "--update-baseline", "--baseline", filepath.Join(dir, "new.json"), "--result", result)...); o.code != 0 {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	} else if _, err := gate.DecodeBaseline([]byte(o.out)); err != nil {
+		t.Errorf("--json prints something else than the baseline: %v", err)
 	}
 }

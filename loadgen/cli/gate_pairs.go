@@ -52,6 +52,10 @@ func (g *gating) pairs(ctx context.Context) error {
 	rep := p.Report()
 	rep.Profile, rep.Candidate, rep.Reference = g.name, candidate.what, reference.what
 	g.caution(&rep, m.environment)
+	if g.o.againstTarget != "" {
+		rep.Notes = append(rep.Notes, "both servers are targets: the audits are reduced to what clients saw, of stores, CPU and memory nothing is known, "+
+			"and what the profile sets below server and redis isn't applied to them")
+	}
 	return g.conclude(rep)
 }
 
@@ -200,7 +204,7 @@ func (m *pairing) run(ctx context.Context, s *side, turn engine.Turn) (*results.
 		return nil, &failure{results.ExitInterrupted, fmt.Errorf("interrupted after %s: the gate says nothing; they are kept in %s", plural(m.runs, "run"), m.dir.path)}
 	case len(r.Runs) != 1:
 		return nil, &failure{results.ExitCouldNotRun, fmt.Errorf("the %s, %s: %s instead of one", s.name, s.what, plural(len(r.Runs), "run"))}
-	case len(r.Redis) == 1 && r.Redis[0].Kind == results.Embedded && !m.o.embedded:
+	case len(r.Redis) == 1 && r.Redis[0].Kind == results.Embedded:
 		return nil, &failure{results.ExitCouldNotRun, fmt.Errorf("pairs need a real Redis, and there is no redis-server in PATH; install it, or name one with --redis")}
 	}
 	m.environment = r.Environment

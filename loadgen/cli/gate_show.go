@@ -50,19 +50,23 @@ func (g *gating) conclude(rep gate.Report) error {
 		return err
 	}
 	markdown := func(w io.Writer) error { return gate.RenderMarkdown(w, rep) }
-	if g.dir != nil {
-		keep(filepath.Join(g.dir.path, gateFile), encoded)
-	}
 	keep(g.o.junit, func(w io.Writer) error { return gate.WriteJUnit(w, rep) })
 	keep(g.o.markdown, markdown)
 	if path, _ := g.lookup(stepSummary); path != "" {
 		written = errors.Join(written, appendFile(path, markdown))
 	}
-	if written != nil && rep.ExitCode == results.ExitPass {
-		rep.ExitCode, rep.Verdict.Status = results.ExitCouldNotRun, results.Invalid
-		rep.Verdict.Reasons = append(rep.Verdict.Reasons, results.Reason{
-			Kind: results.ReasonIncomplete, Text: "the report couldn't be written: " + written.Error(),
-		})
+	spoil := func() {
+		if written != nil && rep.ExitCode == results.ExitPass {
+			rep.ExitCode, rep.Verdict.Status = results.ExitCouldNotRun, results.Invalid
+			rep.Verdict.Reasons = append(rep.Verdict.Reasons, results.Reason{
+				Kind: results.ReasonIncomplete, Text: "the report couldn't be written: " + written.Error(),
+			})
+		}
+	}
+	spoil()
+	if g.dir != nil { // the last, so that it says no pass where another couldn't be written
+		keep(filepath.Join(g.dir.path, gateFile), encoded)
+		spoil()
 	}
 	printed := g.showReport(rep, encoded)
 	if written == nil && g.dir != nil && !g.o.quiet {
@@ -70,8 +74,8 @@ func (g *gating) conclude(rep gate.Report) error {
 	}
 	g.code = int(rep.ExitCode)
 	switch {
-	case written != nil:
-		return &failure{results.ExitCouldNotRun, written}
+	case written != nil: // what failed is still a failure
+		return &failure{rep.ExitCode, errors.Join(written, printed)}
 	case printed != nil && rep.ExitCode == results.ExitPass:
 		return printed // whoever reads stdout saw no pass, so there is none
 	case printed != nil:

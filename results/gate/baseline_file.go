@@ -223,8 +223,8 @@ func (b *Baseline) validate() error {
 			return fmt.Errorf("tolerances: there is no metric %s", name)
 		case m.Class != results.Timing:
 			return fmt.Errorf("tolerances: %s is a %s, only timings have one here", name, m.Class)
-		case !(t > 0) || math.IsInf(t, 0):
-			return fmt.Errorf("tolerances: %s is %g, should be above 0", name, t)
+		case !(t > 0 && t < 1):
+			return fmt.Errorf("tolerances: %s is %g, should lie between 0 and 1: 0.05 allows 5 %%", name, t)
 		}
 	}
 	return nil

@@ -230,7 +230,8 @@ func TestStrict(t *testing.T) {
 		"no reason":             {func(d object) { d["accepted"].([]any)[0].(object)["reason"] = " " }, "reason"},
 		"tolerance of a count":  {func(d object) { d["tolerances"] = object{"sends": 0.5} }, "only timings"},
 		"tolerance of nothing":  {func(d object) { d["tolerances"] = object{"life.p99": 0.5} }, "no metric"},
-		"tolerance of 0":        {func(d object) { d["tolerances"] = object{"live.p99": 0} }, "above 0"},
+		"tolerance of 0":        {func(d object) { d["tolerances"] = object{"live.p99": 0} }, "between 0 and 1"},
+		"tolerance of all":      {func(d object) { d["tolerances"] = object{"live.p99": 1} }, "between 0 and 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var doc object

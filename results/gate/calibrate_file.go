@@ -111,5 +111,30 @@ func (c *Calibration) validate() error {
 			}
 		}
 	}
+	return c.proposed()
+}
+
+// proposed finds tolerances that aren't those that follow from what was measured:
+// the file says how far this machine can be trusted, not what somebody would like.
+func (c *Calibration) proposed() error {
+	follow := map[string]float64{}
+	for _, row := range c.Metrics {
+		switch {
+		case row.Held && row.Tolerance == nil:
+			return fmt.Errorf("metrics: %s of %s is held without a tolerance", row.Metric, row.Variant)
+		case row.Held:
+			follow[row.Metric] = max(follow[row.Metric], *row.Tolerance)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Tolerances)) {
+		if x, ok := follow[name]; !ok || x != c.Tolerances[name] {
+			return fmt.Errorf("tolerances: %s is %g, which doesn't follow from the metrics beside it; a tolerance of one's own is given by name, not in this file", name, c.Tolerances[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(follow)) {
+		if _, ok := c.Tolerances[name]; !ok {
+			return fmt.Errorf("tolerances: %s is missing, which the metrics beside it propose to hold", name)
+		}
+	}
 	return nil
 }

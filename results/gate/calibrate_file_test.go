@@ -55,6 +55,8 @@ func TestDecodeCalibrationRefuses(t *testing.T) {
 		{"looks that fall", `"alpha": 0.05`, `"alpha": 0`, "alpha"},
 		{"a tolerance of a count", `"tolerances": {`, `"tolerances": {"sends": 0.1,`, "isn't a timing"},
 		{"a tolerance of null", `"tolerances": {`, `"tolerances": {"live.p99": null,`, "tolerance of 0"},
+		{"a tolerance that wasn't found", `"tolerances": {`, `"tolerances": {"live.p99": 0.999,`, "live.p99 is 0.999, which doesn't follow"},
+		{"one that is wider than found", `"server_cpu_us_per_delivery": 0.`, `"server_cpu_us_per_delivery": 0.9`, "doesn't follow"},
 		{"something behind", "}\n", "}\n{}", "not a calibration"},
 	} {
 		text := string(good)
@@ -69,6 +71,11 @@ func TestDecodeCalibrationRefuses(t *testing.T) {
 	}
 	if _, err := DecodeCalibration([]byte(" \n")); err == nil {
 		t.Error("an empty file")
+	}
+	c := calibrated(t, 1)
+	delete(c.Tolerances, "server_cpu_us_per_delivery")
+	if _, err := EncodeCalibration(c); err == nil || !strings.Contains(err.Error(), "server_cpu_us_per_delivery is missing") {
+		t.Errorf("a timing that is no longer held: %v", err)
 	}
 }
 

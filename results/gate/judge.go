@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -215,10 +216,19 @@ func (j *judge) conditions() {
 	}
 }
 
-// asked complains about timings that somebody asked for and no variant of the
-// baseline has.
+// asked complains about timings that somebody asked for, in the options or in
+// the baseline's tolerances, and no variant of the baseline has.
 func (j *judge) asked() {
-	for _, g := range j.o.Metrics {
+	asked := slices.Clone(j.o.Metrics)
+	if j.o.Timings != ReportTimings {
+		for _, name := range slices.Sorted(maps.Keys(j.b.Tolerances)) {
+			same := func(g Gated) bool { return canonical(g.Metric) == canonical(name) }
+			if !slices.ContainsFunc(asked, same) {
+				asked = append(asked, Gated{Metric: name})
+			}
+		}
+	}
+	for _, g := range asked {
 		name := canonical(g.Metric)
 		has := func(v BaselineVariant) bool { _, ok := v.Metrics[name]; return ok }
 		m, ok := results.Lookup(name)

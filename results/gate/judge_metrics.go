@@ -35,16 +35,37 @@ func (j *judge) variant(was *BaselineVariant) {
 			j.metric(was.Name, name, was.Metrics[name], v.AckPolicy, runs)
 		}
 	}
+	j.unknown(was, figures(runs, v.AckPolicy))
+}
+
+// unknown says what was measured and the baseline doesn't have. A count that
+// came with a later version is only noted, but a baseline without any count, or
+// without a timing that is to be held, would let everything pass.
+func (j *judge) unknown(was *BaselineVariant, now map[string]BaselineMetric) {
+	bad := func(metric, text string) {
+		j.add(Check{Variant: was.Name, Metric: metric, Gated: true, Outcome: Bad, Text: text})
+	}
 	var fresh []string
-	for name, m := range figures(runs, v.AckPolicy) {
-		if _, had := was.Metrics[name]; !had && m.Class == results.Deterministic && !j.o.ignores(name) {
+	for _, name := range inRegistryOrder(now) {
+		_, had := was.Metrics[name]
+		_, held := j.held[name]
+		switch {
+		case had || j.o.ignores(name):
+		case now[name].Class == results.Deterministic:
 			fresh = append(fresh, name)
+		case held && j.o.Timings != ReportTimings:
+			bad(name, fmt.Sprintf("the baseline doesn't have %s, so that it can't be held; make a new baseline", spoken(name)))
 		}
 	}
-	if len(fresh) > 0 {
-		slices.Sort(fresh)
-		j.rep.Notes = append(j.rep.Notes, fmt.Sprintf("%s: the baseline doesn't have %s yet", was.Name, strings.Join(fresh, ", ")))
+	if len(fresh) == 0 {
+		return
 	}
+	slices.Sort(fresh)
+	counted := func(m BaselineMetric) bool { return m.Class == results.Deterministic }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(was.Metrics)), counted) {
+		bad("counts", "the baseline has no count of this variant, and some were measured; make a new baseline")
+	}
+	j.rep.Notes = append(j.rep.Notes, fmt.Sprintf("%s: the baseline doesn't have %s yet", was.Name, strings.Join(fresh, ", ")))
 }
 
 // complete tells whether the runs are the repeats 1, 2, … of the baseline.

@@ -104,6 +104,15 @@ func TestInvalidNeverPasses(t *testing.T) {
 		{"baseline of a future schema", reportOnly, b2(func(b *Baseline) { b.Schema = "ackmark/baseline/v2" }), "baseline/v2"},
 		{"damaged baseline", reportOnly, b2(func(b *Baseline) { b.Variants[0].Metrics["sends"] = BaselineMetric{Class: results.Deterministic} }), "damaged"},
 		{"baseline without variants", reportOnly, b2(func(b *Baseline) { b.Variants = nil }), "no variants"},
+		{"baseline without counts", reportOnly, b2(func(b *Baseline) {
+			for name, m := range b.Variants[1].Metrics {
+				if m.Class == results.Deterministic {
+					delete(b.Variants[1].Metrics, name)
+				}
+			}
+		}), "no count of this variant"},
+		{"baseline without a timing that is held", gated, b2(func(b *Baseline) { delete(b.Variants[0].Metrics, "live.p99") }), "doesn't have live.p99"},
+		{"tolerance of a timing that isn't there", gated, b2(func(b *Baseline) { b.Tolerances["sync.p99"] = 0.1 }), "no sync.p99 in any variant"},
 		{"class changed", reportOnly, b2(func(b *Baseline) {
 			m := b.Variants[0].Metrics["sends"]
 			m.Class = results.Timing
@@ -217,5 +226,17 @@ func TestTolerancesOfTheBaseline(t *testing.T) {
 	rep = JudgeBaseline(r, b, BaselineOptions{Metrics: []Gated{{"server_cpu_us_per_delivery", 0.1}}})
 	if rep.ExitCode != results.ExitFail {
 		t.Errorf("the options' tolerance isn't over the baseline's: exit %d", rep.ExitCode)
+	}
+}
+
+// TestNoNumberIsWithinNothing: the median of −1.7e308 and 1.7e308 overflows on its
+// way, and what then differs from it by no number isn't the same.
+func TestNoNumberIsWithinNothing(t *testing.T) {
+	r := sample(t, 2)
+	b := baselineOf(t, r)
+	b.Variants[0].Metrics["sends"] = BaselineMetric{Class: results.Deterministic, Unit: b.Variants[0].Metrics["sends"].Unit, Samples: []float64{-1.7e308, 1.7e308}}
+	rep := JudgeBaseline(r, b, reportOnly)
+	if c := find(t, rep, "each", "sends"); rep.ExitCode != results.ExitFail || c.Outcome != Failed {
+		t.Errorf("exit %d, sends %s: %s", rep.ExitCode, c.Outcome, c.Text)
 	}
 }

@@ -64,6 +64,8 @@ func (o PairOptions) Check() error {
 	switch {
 	case len(o.Looks) == 0 || o.Looks[0] < 1 || !rising(o.Looks):
 		return fmt.Errorf("looks after %v pairs; they should rise from 1 or more", o.Looks)
+	case o.cap() > maxPairs:
+		return fmt.Errorf("looks after %v pairs; more than %d are never worth their time", o.Looks, maxPairs)
 	case !(o.Alpha > 0 && o.Alpha < 0.5):
 		return fmt.Errorf("alpha is %g; it should lie between 0 and 0.5", o.Alpha)
 	}

@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"ackmark/results"
@@ -46,6 +47,10 @@ func RenderText(w io.Writer, rep Report, o TextOptions) error {
 			return err
 		}
 	}
+	if rep.ofPairs(o.Verbose) {
+		fmt.Fprintln(&b)
+		para("Of timings, change is the mean of the pairs' own ratios (geometric); the medians beside it are of each side alone, and needn't give it.", "")
+	}
 	if lines := rep.folded(o.Verbose); len(lines) > 0 {
 		fmt.Fprintln(&b)
 		for _, line := range lines {
@@ -81,6 +86,13 @@ func (rep Report) verdictText(w io.Writer, o TextOptions, para func(text, indent
 		}
 		para("  "+oneLine(r.String()), "    ")
 	}
+}
+
+// ofPairs tells whether a line shows the ratio of a timing in pairs.
+func (rep Report) ofPairs(verbose bool) bool {
+	return rep.Mode == AgainstBuild && slices.ContainsFunc(rep.Checks, func(c Check) bool {
+		return c.Class == results.Timing && c.Ratio != nil && (verbose || c.shown())
+	})
 }
 
 func (rep Report) title() string {
@@ -120,12 +132,12 @@ func shownRows(rep Report, verbose bool) [][]string {
 	return rows
 }
 
-// shown tells whether a check has a line of its own: whatever did not pass, and
-// of what is reported the timings that would be held.
+// shown tells whether a check has a line of its own: whatever did not pass, the
+// timings that were decided, and of what is reported those that would be held.
 func (c Check) shown() bool {
 	switch c.Outcome {
 	case Passed:
-		return false
+		return c.Class == results.Timing && c.Ratio != nil
 	case Reported:
 		return c.Tolerance != nil
 	}

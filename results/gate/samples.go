@@ -75,8 +75,8 @@ func off(candidate, reference float64) float64 {
 }
 
 // beyond tells whether a relative change is more than the tolerance; a last
-// digit of a float is not.
-func beyond(change, tolerance float64) bool { return math.Abs(change) > tolerance+1e-12 }
+// digit of a float is not. What is no number isn't within anything.
+func beyond(change, tolerance float64) bool { return !(math.Abs(change) <= tolerance+1e-12) }
 
 // worse tells whether a change goes in a metric's worse direction. One that has
 // no direction has only to stay what it was.
