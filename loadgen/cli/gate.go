@@ -129,6 +129,9 @@ func (a *app) gate(ctx context.Context, name string, o *gateOptions) error {
 	if o.baseline == "" {
 		o.baseline = filepath.Join("results", "baselines", g.name+".json")
 	}
+	if c := g.calibrated; c != nil && c.Profile != g.name {
+		return usagef("--tolerances %s: calibrated was the profile %s; calibrate %s", o.tolerances, c.Profile, g.name)
+	}
 	if err := g.outputs(); err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func (g *gating) unlike(b *gate.Baseline) []string {
 		theirs = append(theirs, v.Name)
 	}
 	add("variants", strings.Join(ours, "; "), strings.Join(theirs, "; "))
-	if len(out) == 0 {
-		add("hash of the profile", profiles.HashSettings(g.settings), b.Profile.Hash)
+	if hash := profiles.HashSettings(g.settings); len(out) == 0 && hash != b.Profile.Hash {
+		out = append(out, fmt.Sprintf("what the profile sets, --set included: its hash is %.8s… here, %.8s… in the baseline; another --baseline holds another load", hash, b.Profile.Hash))
 	}
 	return out
 }

@@ -72,6 +72,7 @@ func TestGateUsage(t *testing.T) {
 		"not a tolerance":         {[]string{"--metrics", "live.p99=-5%"}, "tolerance"},
 		"a metric twice":          {[]string{"--metrics", "live.p99=5%,live.p99=6%"}, "twice"},
 		"no tolerances":           {[]string{"--tolerances", filepath.Join(dir, "none")}, "--tolerances"},
+		"another's tolerances":    {[]string{"--tolerances", changed(t, calibration(t, 0.5, results.Environment{}), func(doc map[string]any) { doc["profile"] = "ci" })}, "calibrate gate"},
 		"tolerances of nothing":   {[]string{"--tolerances", calibration(t, 0, results.Environment{})}, "proposes none"},
 		"too few to calibrate":    {[]string{"--calibrate", "3"}, "fewer than 8"},
 		"too many to calibrate":   {[]string{"--calibrate", "1001"}, "more than 1000"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"ackmark/loadgen/engine"
@@ -181,7 +182,11 @@ func (m *pairing) left(setting int) string {
 		n := max((rounds-m.round)*len(m.settings)-setting, 0)
 		return (time.Duration(2*n) * each).Round(time.Second)
 	}
-	text := fmt.Sprintf("%s, pair %d of %d to %d: %v to %v left", m.settings[setting].Name, m.round+1, m.least, m.most, pairs(m.least), pairs(m.most))
+	of, left := strconv.Itoa(m.least), fmt.Sprint(pairs(m.least))
+	if m.most > m.least {
+		of, left = fmt.Sprintf("%s to %d", of, m.most), fmt.Sprintf("%s to %v", left, pairs(m.most))
+	}
+	text := fmt.Sprintf("%s, pair %d of %s: %s left", m.settings[setting].Name, m.round+1, of, left)
 	if m.discarded > 0 {
 		text += fmt.Sprintf(", %d discarded", m.discarded)
 	}

@@ -21,13 +21,13 @@ const gateFile = "gate.json"
 const stepSummary = "GITHUB_STEP_SUMMARY"
 
 // caution adds to a report that it held timings by tolerances of another
-// machine or profile: they may cry wolf here, or sleep.
+// machine: they may cry wolf here, or sleep.
 func (g *gating) caution(rep *gate.Report, e results.Environment) {
 	if g.calibrated == nil {
 		return
 	}
-	if unlike := g.calibrated.Unlike(g.name, e); len(unlike) > 0 {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("the tolerances of %s are of another measurement (%s); calibrate here", g.o.tolerances, strings.Join(unlike, "; ")))
+	if unlike := g.calibrated.Unlike(e); len(unlike) > 0 {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("the tolerances of %s are of another machine (%s); calibrate here", g.o.tolerances, strings.Join(unlike, "; ")))
 	}
 }
 

@@ -65,13 +65,10 @@ func ReadCalibration(path string) (*Calibration, error) {
 	return c, nil
 }
 
-// Unlike says in what a measurement differs from the one that was calibrated;
+// Unlike says in what an environment differs from the one that was calibrated;
 // none means that the tolerances are meant for it.
-func (c *Calibration) Unlike(profile string, e results.Environment) []string {
+func (c *Calibration) Unlike(e results.Environment) []string {
 	var out []string
-	if c.Profile != profile {
-		out = append(out, fmt.Sprintf("profile: %s, calibrated was %s", profile, c.Profile))
-	}
 	for _, d := range results.Differences(e, c.Environment) {
 		out = append(out, fmt.Sprintf("%s: %s, calibrated was %s", d.What, d.A, d.B))
 	}
