@@ -237,10 +237,14 @@ func paint(s, code string, color bool) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// Wrap breaks text at spaces; further lines begin with indent. The first
-// line keeps the spaces that it begins with.
+// glued stands for the space before a per cent sign while lines are broken.
+const glued = "\uE000"
+
+// Wrap breaks text at spaces, but not before a per cent sign; further lines begin
+// with indent. The first line keeps the spaces that it begins with.
 func Wrap(text string, width int, indent string) []string {
 	var out []string
+	text = strings.ReplaceAll(text, " %", glued+"%")
 	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
 	empty := true
 	for word := range strings.FieldsSeq(text) {
@@ -253,5 +257,9 @@ func Wrap(text string, width int, indent string) []string {
 		line += word
 		empty = false
 	}
-	return append(out, line)
+	out = append(out, line)
+	for i := range out {
+		out[i] = strings.ReplaceAll(out[i], glued, " ")
+	}
+	return out
 }

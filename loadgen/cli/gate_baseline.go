@@ -37,7 +37,7 @@ func (g *gating) againstBaseline(ctx context.Context) error {
 	rep.Reference = g.reference(b)
 	g.caution(&rep, r.Environment)
 	if g.repeated > 0 {
-		rep.Notes = append(rep.Notes, plural(g.repeated, "run")+" measured again, since this machine was too busy")
+		rep.Notes = append(rep.Notes, results.Plural(g.repeated, "run")+" measured again, since this machine was too busy")
 	}
 	return g.conclude(rep)
 }
@@ -115,7 +115,7 @@ func (g *gating) measure(ctx context.Context) (*results.Result, error) {
 		if len(turns) == 0 {
 			break
 		}
-		g.progress.line(fmt.Sprintf("this machine was too busy for %s of %d; measuring them again", plural(len(turns), "run"), len(result.Runs)))
+		g.progress.line(fmt.Sprintf("this machine was too busy for %s of %d; measuring them again", results.Plural(len(turns), "run"), len(result.Runs)))
 		g.repeated += len(turns)
 		cfg.Done, cfg.Order, cfg.Started = good, turns, result.Started
 		next, err := engine.Run(ctx, cfg)
@@ -199,7 +199,7 @@ func (g *gating) updateBaseline(ctx context.Context) error {
 	if err := gate.WriteBaseline(g.o.baseline, b); err != nil {
 		return &failure{results.ExitCouldNotRun, err}
 	}
-	text := fmt.Sprintf("written: %s, %s, of %s\n", g.o.baseline, b.Date.Format(time.DateOnly), plural(len(r.Runs), "run"))
+	text := fmt.Sprintf("written: %s, %s, of %s\n", g.o.baseline, b.Date.Format(time.DateOnly), results.Plural(len(r.Runs), "run"))
 	for _, w := range worse {
 		text += "accepted: " + w + "\n"
 	}
@@ -212,11 +212,4 @@ func (g *gating) updateBaseline(ctx context.Context) error {
 	}
 	fmt.Fprint(g.Err, text)
 	return g.print(string(written))
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -206,9 +206,9 @@ func (m *pairing) run(ctx context.Context, s *side, turn engine.Turn) (*results.
 	case err != nil:
 		return nil, &failure{exitOf(err), fmt.Errorf("the %s, %s: %w", s.name, s.what, err)}
 	case r.Interrupted || ctx.Err() != nil:
-		return nil, &failure{results.ExitInterrupted, fmt.Errorf("interrupted after %s: the gate says nothing; they are kept in %s", plural(m.runs, "run"), m.dir.path)}
+		return nil, &failure{results.ExitInterrupted, fmt.Errorf("interrupted after %s: the gate says nothing; they are kept in %s", results.Plural(m.runs, "run"), m.dir.path)}
 	case len(r.Runs) != 1:
-		return nil, &failure{results.ExitCouldNotRun, fmt.Errorf("the %s, %s: %s instead of one", s.name, s.what, plural(len(r.Runs), "run"))}
+		return nil, &failure{results.ExitCouldNotRun, fmt.Errorf("the %s, %s: %s instead of one", s.name, s.what, results.Plural(len(r.Runs), "run"))}
 	case len(r.Redis) == 1 && r.Redis[0].Kind == results.Embedded:
 		return nil, &failure{results.ExitCouldNotRun, fmt.Errorf("pairs need a real Redis, and there is no redis-server in PATH; install it, or name one with --redis")}
 	}

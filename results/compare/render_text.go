@@ -54,13 +54,13 @@ type text struct {
 func (t *text) line(s string) { t.b.WriteString(s + "\n") }
 
 func (t *text) para(s, indent string) {
-	for _, l := range wrap(s, t.o.Width, indent) {
+	for _, l := range results.Wrap(s, t.o.Width, indent) {
 		t.line(l)
 	}
 }
 
 func (t *text) painted(s, indent, code string) {
-	for _, l := range wrap(s, t.o.Width, indent) {
+	for _, l := range results.Wrap(s, t.o.Width, indent) {
 		t.line(t.paint(l, code))
 	}
 }
@@ -84,7 +84,7 @@ func (t *text) head(c *Comparison) {
 			t.line(strings.TrimRight(lead, " "))
 			lead = strings.Repeat(" ", 3+width+2)
 		}
-		for _, line := range wrap(s.about(), t.o.Width-utf8.RuneCountInString(lead), "") {
+		for _, line := range results.Wrap(s.about(), t.o.Width-utf8.RuneCountInString(lead), "") {
 			t.line(lead + line)
 			lead = strings.Repeat(" ", utf8.RuneCountInString(lead))
 		}

@@ -169,15 +169,3 @@ func quoted(names []string) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-// glued stands for the space before a per cent sign while lines are broken.
-const glued = "\uE000"
-
-// wrap breaks text as [results.Wrap] does, and never before a per cent sign.
-func wrap(text string, width int, indent string) []string {
-	lines := results.Wrap(strings.ReplaceAll(text, " %", glued+"%"), width, indent)
-	for i := range lines {
-		lines[i] = strings.ReplaceAll(lines[i], glued, " ")
-	}
-	return lines
-}

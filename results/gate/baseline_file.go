@@ -242,7 +242,7 @@ func (v BaselineVariant) validate(repeats int) error {
 		case m.Class != results.Deterministic && m.Class != results.Timing:
 			return fmt.Errorf("%s: class is %q, should be %q or %q", name, m.Class, results.Deterministic, results.Timing)
 		case len(m.Samples) != repeats:
-			return fmt.Errorf("%s: %s for %s", name, plural(len(m.Samples), "sample"), plural(repeats, "repeat"))
+			return fmt.Errorf("%s: %s for %s", name, results.Plural(len(m.Samples), "sample"), results.Plural(repeats, "repeat"))
 		case slices.ContainsFunc(m.Samples, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }):
 			return fmt.Errorf("%s: a sample is no number", name)
 		}

@@ -105,7 +105,7 @@ func Calibrate(p *Pairs, at time.Time) (*Calibration, error) {
 			}
 		}
 		if n := len(v.pairs); n < leastPairs {
-			return nil, fmt.Errorf("%s has %s; a spread needs %d or more", v.name, plural(n, "usable pair"), leastPairs)
+			return nil, fmt.Errorf("%s has %s; a spread needs %d or more", v.name, results.Plural(n, "usable pair"), leastPairs)
 		}
 	}
 	c.spreads(p)
@@ -204,7 +204,7 @@ func (c *Calibration) propose(o PairOptions) {
 		case !slices.Contains(holdable(), row.Metric):
 			row.Text = "shown only"
 		case tooWide[row.Metric] && *row.Tolerance > widest:
-			row.Text = fmt.Sprintf("too noisy to hold with at most %s", plural(o.cap(), "pair"))
+			row.Text = fmt.Sprintf("too noisy to hold with at most %s", results.Plural(o.cap(), "pair"))
 		case tooWide[row.Metric]:
 			row.Text = "too noisy, or not known, in another variant"
 		default:
@@ -257,7 +257,7 @@ func (l planner) pairs(spread, tolerance float64) int {
 func (c *Calibration) note(p *Pairs) {
 	chi := distuv.ChiSquared{K: float64(c.Pairs)}
 	n := float64(c.Pairs)
-	c.Notes = append(c.Notes, fmt.Sprintf("a spread from %s is itself known within −%s and +%s", plural(c.Pairs, "pair"),
+	c.Notes = append(c.Notes, fmt.Sprintf("a spread from %s is itself known within −%s and +%s", results.Plural(c.Pairs, "pair"),
 		percent(1-math.Sqrt(n/chi.Quantile(0.975))), percent(math.Sqrt(n/chi.Quantile(0.025))-1)))
 	for _, check := range p.counts() {
 		if check.Text != "" {

@@ -24,7 +24,7 @@ func RenderCalibration(w io.Writer, c *Calibration, o results.TextOptions) error
 		}
 	}
 	para(fmt.Sprintf("calibration of %s: %s against itself", c.Profile, c.Build), "  ")
-	pairs := plural(c.Pairs, "pair") + " measured"
+	pairs := results.Plural(c.Pairs, "pair") + " measured"
 	if c.Discarded > 0 {
 		pairs += fmt.Sprintf(", %d more discarded, since one side was invalid", c.Discarded)
 	}
@@ -32,7 +32,7 @@ func RenderCalibration(w io.Writer, c *Calibration, o results.TextOptions) error
 	fmt.Fprintln(&b)
 	rows := [][]string{{"variant", "metric", "A/A", "spread", "tolerance", "finds", "for 5 %", "pairs", ""}}
 	for i, row := range c.Metrics {
-		variant := oneLine(row.Variant)
+		variant := results.OneLine(row.Variant)
 		if i > 0 && c.Metrics[i-1].Variant == row.Variant {
 			variant = ""
 		}
@@ -76,7 +76,7 @@ func (c *Calibration) legend(heads []string) string {
 		{"A/A", "A/A: the ratio, 0 % but for chance."},
 		{"spread", "Spread: standard deviation of a pair."},
 		{"tolerance", fmt.Sprintf("Tolerance: the least with which gates of at most %s pass in %s when nothing changed.",
-			plural(c.Looks[len(c.Looks)-1], "pair"), percent(passShare))},
+			results.Plural(c.Looks[len(c.Looks)-1], "pair"), percent(passShare))},
 		{"finds", fmt.Sprintf("Finds: the worsening that they find in %s.", percent(findShare))},
 		{"for 5 %", "For 5 %: pairs that a tolerance of 5 % needs."},
 	} {

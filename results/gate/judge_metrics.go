@@ -24,7 +24,7 @@ func (j *judge) variant(was *BaselineVariant) {
 	}{
 		{"variant hash", v.Hash == was.Hash, fmt.Sprintf("the variant's hash is %s, the baseline's is %s: something else was measured", short(v.Hash), short(was.Hash))},
 		{"ack policy", v.AckPolicy == was.AckPolicy, fmt.Sprintf("the ack policy is %q, the baseline's is %q", v.AckPolicy, was.AckPolicy)},
-		{"repeats", j.complete(runs), fmt.Sprintf("%s measured, the baseline has %d, each of its own seed", plural(len(runs), "repeat"), j.b.Profile.Repeats)},
+		{"repeats", j.complete(runs), fmt.Sprintf("%s measured, the baseline has %d, each of its own seed", results.Plural(len(runs), "repeat"), j.b.Profile.Repeats)},
 	} {
 		if !c.ok {
 			j.add(Check{Variant: was.Name, Metric: c.what, Gated: true, Outcome: Bad, Text: c.text})

@@ -238,7 +238,7 @@ func (v *paired) missed() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: the candidate misses what the profile asks for in %d of %s, the reference in %d: %s; pairs don't judge by it",
-		v.name, candidate, plural(len(v.pairs), "pair"), reference, text)}
+		v.name, candidate, results.Plural(len(v.pairs), "pair"), reference, text)}
 }
 
 // health is what concerns the runs as such.
@@ -248,17 +248,17 @@ func (v *paired) health(o PairOptions) []Check {
 	}
 	zero := 0.0
 	out := []Check{{Variant: v.name, Metric: "invariants", Class: results.Invariant, Gated: true, Outcome: Passed, Tolerance: &zero,
-		Text: fmt.Sprintf("hold in %s", plural(len(v.pairs), "pair"))}}
+		Text: fmt.Sprintf("hold in %s", results.Plural(len(v.pairs), "pair"))}}
 	switch {
 	case len(v.broken) >= 2:
 		out[0].Outcome, out[0].Metric = Failed, "counts that must agree"
-		out[0].Text = fmt.Sprintf("in %s the candidate's counts contradict each other, and the reference's don't: %s", plural(len(v.broken), "pair"), v.broken[0])
+		out[0].Text = fmt.Sprintf("in %s the candidate's counts contradict each other, and the reference's don't: %s", results.Plural(len(v.broken), "pair"), v.broken[0])
 	case v.discarded > o.maxDiscarded():
 		out = append(out, Check{Variant: v.name, Metric: "usable pairs", Gated: true, Outcome: Bad,
-			Text: fmt.Sprintf("%s couldn't be trusted; the machine is too busy to measure on", plural(v.discarded, "pair"))})
+			Text: fmt.Sprintf("%s couldn't be trusted; the machine is too busy to measure on", results.Plural(v.discarded, "pair"))})
 	case len(v.unjudged) > 0:
 		out = append(out, Check{Variant: v.name, Metric: "judged runs", Gated: true, Outcome: Bad,
-			Text: fmt.Sprintf("in %s a run couldn't be judged: %s", plural(len(v.unjudged), "pair"), v.unjudged[0])})
+			Text: fmt.Sprintf("in %s a run couldn't be judged: %s", results.Plural(len(v.unjudged), "pair"), v.unjudged[0])})
 	case len(v.pairs) == 0:
 		out = append(out, Check{Variant: v.name, Metric: "usable pairs", Gated: true, Outcome: Bad, Text: "there is no usable pair"})
 	}

@@ -128,7 +128,7 @@ func (v *paired) commands() []Check {
 	case known == 0:
 		return []Check{whole.uncompared("neither side has any")}
 	case known < len(v.pairs):
-		whole.Outcome, whole.Text = Bad, fmt.Sprintf("Redis' own counts of commands are there in %d of %s only", known, plural(len(v.pairs), "pair"))
+		whole.Outcome, whole.Text = Bad, fmt.Sprintf("Redis' own counts of commands are there in %d of %s only", known, results.Plural(len(v.pairs), "pair"))
 		return []Check{whole}
 	case len(events) == 0:
 		return []Check{whole.uncompared("how long was measured isn't known")}
@@ -143,7 +143,7 @@ func (v *paired) commands() []Check {
 	if len(out) > 0 {
 		return out
 	}
-	whole.Text = fmt.Sprintf("by Redis' own counts none of %s is called more for %s, in %s", plural(len(names), "command"), anyOf(events), plural(len(v.pairs), "pair"))
+	whole.Text = fmt.Sprintf("by Redis' own counts none of %s is called more for %s, in %s", results.Plural(len(names), "command"), anyOf(events), results.Plural(len(v.pairs), "pair"))
 	return []Check{whole}
 }
 
@@ -204,7 +204,7 @@ func (v *paired) calledMore(name string, events []event) (Check, bool) {
 			c.Ratio = results.Number(now / before)
 		}
 		c.Text = fmt.Sprintf("by Redis' own count, calls of %s per %s are %s, were %s: more in %d of %s", name, e.word,
-			results.FormatValue("", now), results.FormatValue("", before), moved, plural(n, "pair"))
+			results.FormatValue("", now), results.FormatValue("", before), moved, results.Plural(n, "pair"))
 		if n < firstLook {
 			c.Outcome = Undecided
 			c.Text += fmt.Sprintf("; that is decided after %d", firstLook)

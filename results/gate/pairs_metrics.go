@@ -49,7 +49,7 @@ func (v *paired) count(m results.Metric, o PairOptions) (Check, bool) {
 		return c, false
 	}
 	if len(changes) < len(v.pairs) {
-		c.Outcome, c.Text = Bad, fmt.Sprintf("%s has a value in %d of %s only", m.Name, len(changes), plural(len(v.pairs), "pair"))
+		c.Outcome, c.Text = Bad, fmt.Sprintf("%s has a value in %d of %s only", m.Name, len(changes), results.Plural(len(v.pairs), "pair"))
 		return c, true
 	}
 	c.Reference, c.Candidate = results.Number(median(before)), results.Number(median(now))
@@ -64,7 +64,7 @@ func (v *paired) count(m results.Metric, o PairOptions) (Check, bool) {
 	}
 	change := median(changes)
 	sentence := fmt.Sprintf("%s is %s, was %s: %s in %d of %s", m.Name, results.FormatValue(m.Unit, *c.Candidate), results.FormatValue(m.Unit, *c.Reference),
-		changeText(change), moved, plural(len(changes), "pair"))
+		changeText(change), moved, results.Plural(len(changes), "pair"))
 	switch {
 	case moved == 0:
 	case beyond(change, tolerance) && worse(change, m.Better):
@@ -158,7 +158,7 @@ func (p *Pairs) timings(intervals bool) []Check {
 		case passP[i] <= p.o.level():
 			c.Outcome, c.Text = Passed, sentence
 		default:
-			c.Text = fmt.Sprintf("%s; neither within nor past %s is certain after %s", sentence, percent(*c.Tolerance), plural(len(p.variantOf(c.Variant).pairs), "pair"))
+			c.Text = fmt.Sprintf("%s; neither within nor past %s is certain after %s", sentence, percent(*c.Tolerance), results.Plural(len(p.variantOf(c.Variant).pairs), "pair"))
 		}
 	}
 	return out

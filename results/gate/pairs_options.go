@@ -83,7 +83,7 @@ func (o PairOptions) Check() error {
 	// All pairs alike are the rarest pattern, one of 2ⁿ: below this no
 	// difference, however large, is ever certain.
 	if least := o.leastPairs(); o.cap() < least {
-		return fmt.Errorf("looks after %v pairs can't decide %s: with %s, even pairs that all agree are certain from %d on", o.Looks, plural(len(o.Metrics), "timing"), plural(len(o.Looks), "look"), least)
+		return fmt.Errorf("looks after %v pairs can't decide %s: with %s, even pairs that all agree are certain from %d on", o.Looks, results.Plural(len(o.Metrics), "timing"), results.Plural(len(o.Looks), "look"), least)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func RenderMarkdown(w io.Writer, rep Report) error {
 	list(&b, rep.folded(false), escapeMarkdown)
 	list(&b, rep.Notes, func(note string) string { return "note: " + escapeMarkdown(note) })
 	if rows := shownRows(rep, true); len(rows) > 1 {
-		fmt.Fprintf(&b, "\n<details><summary>All %s</summary>\n", plural(len(rows)-1, "check"))
+		fmt.Fprintf(&b, "\n<details><summary>All %s</summary>\n", results.Plural(len(rows)-1, "check"))
 		markdownTable(&b, rows)
 		b.WriteString("\n</details>\n")
 	}
@@ -69,5 +69,5 @@ func markdownTable(b *strings.Builder, rows [][]string) {
 // somebody or becoming a link.
 func escapeMarkdown(s string) string {
 	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`",
-		"[", "\\[", "]", "\\]", "#", "\\#", "~", "\\~", "@", "&#64;", "://", ":&#47;/").Replace(oneLine(s))
+		"[", "\\[", "]", "\\]", "#", "\\#", "~", "\\~", "@", "&#64;", "://", ":&#47;/").Replace(results.OneLine(s))
 }

@@ -84,7 +84,7 @@ func (rep Report) verdictText(w io.Writer, o TextOptions, para func(text, indent
 			para(fmt.Sprintf("  and %d more; --verbose shows them", len(rep.Verdict.Reasons)-i), "    ")
 			break
 		}
-		para("  "+oneLine(r.String()), "    ")
+		para("  "+results.OneLine(r.String()), "    ")
 	}
 }
 
@@ -97,11 +97,11 @@ func (rep Report) ofPairs(verbose bool) bool {
 
 func (rep Report) title() string {
 	text := fmt.Sprintf("gate %s: %s against %s", rep.Profile, rep.Candidate, rep.Reference)
-	return oneLine(text)
+	return results.OneLine(text)
 }
 
 func (rep Report) pairsText() string {
-	text := plural(rep.Pairs, "pair") + " measured"
+	text := results.Plural(rep.Pairs, "pair") + " measured"
 	if rep.Discarded > 0 {
 		text += fmt.Sprintf(", %d more discarded, since one side was invalid", rep.Discarded)
 	}
@@ -151,14 +151,14 @@ func (c Check) row() []string {
 		}
 		return results.FormatValue(c.Unit, *p)
 	}
-	return []string{c.where(), oneLine(spoken(c.Metric)), value(c.Reference), value(c.Candidate), c.change(), c.interval(), c.allowed(), string(c.Outcome)}
+	return []string{c.where(), results.OneLine(spoken(c.Metric)), value(c.Reference), value(c.Candidate), c.change(), c.interval(), c.allowed(), string(c.Outcome)}
 }
 
 func (c Check) where() string {
 	if c.Variant == "" {
 		return "(all)"
 	}
-	return oneLine(c.Variant)
+	return results.OneLine(c.Variant)
 }
 
 func (c Check) change() string {

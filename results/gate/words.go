@@ -1,11 +1,9 @@
 package gate
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"ackmark/results"
 )
@@ -48,34 +46,10 @@ func percent(share float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64) + " %"
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
-// oneLine keeps a name from breaking a line or steering a terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
 // wrap is results.Wrap for texts that may hold anything.
 func wrap(text string, width int, indent string) []string {
-	out := results.Wrap(strings.ReplaceAll(oneLine(text), " %", glued), width, indent)
-	for i := range out {
-		out[i] = strings.ReplaceAll(out[i], glued, " %")
-	}
-	return out
+	return results.Wrap(results.OneLine(text), width, indent)
 }
-
-// glued stands for " %" while lines are broken, so that no line begins with it.
-const glued = "\uE000%"
 
 func paint(s, code string) string { return "\x1b[" + code + "m" + s + "\x1b[0m" }
 
