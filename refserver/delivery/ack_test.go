@@ -77,6 +77,40 @@ func TestAckFlushWritesBehind(t *testing.T) {
 	})
 }
 
+// Who is told that its ack is stored finds it in the store alone: what waits is
+// a seq, and a cursor that is stored as a time may stand elsewhere.
+func TestStoredAcksDontWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{}, push.Config{})
+		mustAdd(t, r, "1", "a", "b")
+		if _, err := r.Send(t.Context(), "a", &wire.Send{To: "g:1", ClientMsgId: "m1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Send(t.Context(), "a", &wire.Send{To: "u:b", ClientMsgId: "m2"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name string
+			ids  []uint64
+		}{{"g:1", nil}, {"u:b", nil}, {"u:b", []uint64{1}}} {
+			conv, err := r.Service.open(t.Context(), c.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := make(chan bool, 1)
+			written := func(err error) { told <- err == nil && !r.acks.waiting(conv) }
+			if c.ids != nil {
+				r.acks.addIDs(conv, c.ids, written)
+			} else {
+				r.acks.add(conv, "b", 1, written)
+			}
+			if !<-told {
+				t.Errorf("%s %v: told while it waits", c.name, c.ids)
+			}
+		}
+	})
+}
+
 func TestAckedOnlyOnceStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Config{AckJoin: 100 * time.Millisecond}, push.Config{})

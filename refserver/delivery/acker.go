@@ -25,6 +25,7 @@ type acker struct {
 	wake  chan struct{} // capacity 1: something is dirty
 
 	mu       sync.Mutex
+	busy     bool // flush is at it
 	dirty    map[*conversation]*ackSet
 	flushing map[*conversation]*ackSet
 	spare    []*ackSet // of groups, empty: a storm's cursors find their place made
@@ -203,9 +204,9 @@ func (a *acker) drain(ctx context.Context) error {
 	var err error
 	for {
 		a.mu.Lock()
-		left, busy := len(a.dirty), len(a.flushing)
+		left, busy := len(a.dirty), a.busy
 		a.mu.Unlock()
-		if left == 0 && busy == 0 {
+		if left == 0 && !busy {
 			return nil
 		}
 		if left > 0 {
@@ -226,10 +227,11 @@ func (a *acker) drain(ctx context.Context) error {
 // can't be written stays, to be tried again in the next round.
 func (a *acker) flush(ctx context.Context) error {
 	a.mu.Lock()
-	if len(a.flushing) > 0 { // the loop is at it, drain waits for it
+	if a.busy { // the loop is at it, drain waits for it
 		a.mu.Unlock()
 		return nil
 	}
+	a.busy = true
 	a.flushing, a.dirty = a.dirty, a.flushing
 	batch := make([]*conversation, 0, len(a.flushing))
 	for c := range a.flushing {
@@ -243,30 +245,46 @@ func (a *acker) flush(ctx context.Context) error {
 	for i, c := range batch {
 		slots <- struct{}{}
 		wg.Go(func() {
-			errs[i] = a.write(ctx, c, a.flushing[c])
+			errs[i] = a.flushOne(ctx, c)
 			<-slots
 		})
 	}
 	wg.Wait()
 
-	var failed error
 	a.mu.Lock()
-	for i, c := range batch {
-		set := a.flushing[c]
-		if errs[i] != nil {
-			failed = errs[i]
-			if a.s.current(c) {
-				a.setLocked(c).merge(set)
-			}
-		}
-		delete(a.flushing, c)
-		a.recycleLocked(set)
-	}
+	a.busy = false
 	a.mu.Unlock()
+	var failed error
+	for _, err := range errs {
+		if err != nil {
+			failed = err
+		}
+	}
 	if failed != nil {
 		a.signal()
 	}
 	return failed
+}
+
+// flushOne writes the acks of a conversation. Who waits for them is told last:
+// a cursor that is read from then on is the one that is stored, which needn't be
+// the seq that waited (see design_cursor_time.go).
+func (a *acker) flushOne(ctx context.Context, c *conversation) error {
+	a.mu.Lock()
+	set := a.flushing[c]
+	a.mu.Unlock()
+	err := a.write(ctx, c, set)
+	a.mu.Lock()
+	delete(a.flushing, c)
+	if err != nil && a.s.current(c) {
+		a.setLocked(c).merge(set)
+	}
+	waiting := ackSet{written: set.written}
+	set.written = nil
+	a.recycleLocked(set)
+	a.mu.Unlock()
+	waiting.tell(err)
+	return err
 }
 
 func (a *acker) write(ctx context.Context, c *conversation, set *ackSet) error {
@@ -288,6 +306,5 @@ func (a *acker) write(ctx context.Context, c *conversation, set *ackSet) error {
 		}
 		err = a.s.design.acked(ctx, c, set.moves)
 	}
-	set.tell(err)
 	return err
 }

@@ -12,7 +12,8 @@ import (
 // that its reader names, and what of that time the reader didn't have is lost
 // (time-after); or it begins with everything of that time, and what the reader
 // has comes again (time-from). Cursors that are read at login do the same, in
-// the store.
+// the store. An ack that isn't stored yet stands as the seq it names: until it is
+// written a login finds no ties (--ack-flush makes that time longer).
 
 // timesAtOnce is how many messages are looked through at once for those of the
 // same time.
