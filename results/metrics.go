@@ -82,18 +82,20 @@ func Metrics() []Metric {
 		{Name: "largest_response_bytes", Title: "largest response", Unit: "bytes", Class: Deterministic, Better: Lower, Help: "the largest answer that a client got while it synced"},
 		{Name: "poll_requests", Title: "polls", Class: Timing, Better: Lower, Help: "HTTP requests that asked for what is new, whole run"},
 
-		{Name: "ack_requests", Title: "ack requests", Class: Timing, byPolicy: true, Better: Lower, Help: "frames or HTTP requests that carry acks, in the measured phase"},
-		{Name: "ack_requests_per_s", Title: "ack requests/s", Unit: "/s", Class: Timing, byPolicy: true, Better: Lower, Help: "ack requests per second of the measured phase"},
-		{Name: "ack_requests_replayed", Title: "replayed", Class: Timing, byPolicy: true, Better: Neither, Help: "ack requests of the policy replayed over the recorded arrivals"},
+		{Name: "ack_requests_total", Title: "ack requests, whole run", Class: Timing, byPolicy: true, Better: Lower, Help: "frames or HTTP requests that carry acks, in the whole run up to the last flush"},
+		{Name: "ack_bytes_total", Title: "ack bytes, whole run", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes of these, framing included, or HTTP header and body"},
+		{Name: "ack_requests", Title: "ack requests", Class: Timing, Better: Lower, Help: "frames or HTTP requests that carry acks, in the measured phase"},
+		{Name: "ack_requests_per_s", Title: "ack requests/s", Unit: "/s", Class: Timing, Better: Lower, Help: "ack requests per second of the measured phase"},
+		{Name: "ack_requests_replayed", Title: "replayed", Class: Timing, Better: Neither, Help: "ack requests of the policy replayed over the recorded arrivals"},
 		{Name: "ack_requests_replayed_error", Title: "replay error", Unit: "ratio", Class: Timing, Better: Neither, Help: "measured ÷ replayed ack requests − 1"},
 		{Name: "ack_requests_predicted_per_s", Title: "predicted", Unit: "/s", Class: Deterministic, Better: Neither, Help: "closed form: deliveries/s ÷ mean batch"},
 		{Name: "ack_requests_predicted_error", Title: "closed-form error", Unit: "ratio", Class: Timing, Better: Neither, Help: "measured ÷ predicted ack requests − 1"},
-		{Name: "acks_reduction", Title: "reduction", Unit: "ratio", Class: Timing, byPolicy: true, Better: Higher, Help: "deliveries ÷ ack requests"},
-		{Name: "ack_requests_per_delivery", Title: "ack requests per delivery", Class: Timing, byPolicy: true, Better: Lower, Help: "ack requests ÷ deliveries"},
+		{Name: "acks_reduction", Title: "reduction", Unit: "ratio", Class: Timing, Better: Higher, Help: "deliveries ÷ ack requests"},
+		{Name: "ack_requests_per_delivery", Title: "ack requests per delivery", Class: Timing, Better: Lower, Help: "ack requests ÷ deliveries"},
 		{Name: "unacked_window_mean", Title: "unacked window", Class: Timing, Better: Lower, Help: "mean deliveries received but not yet acked per recipient: what a crash makes the server deliver again"},
 		{Name: "unacked_window_max", Title: "unacked window, max", Class: Timing, Better: Lower, Help: "greatest unacked window of one recipient"},
-		{Name: "ack_bytes_per_delivery", Title: "ack bytes per delivery", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes of ack requests, framing included, or HTTP header and body ÷ deliveries"},
-		{Name: "ack_bytes_per_s", Title: "ack bytes/s per client", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "the same bytes per second and client online"},
+		{Name: "ack_bytes_per_delivery", Title: "ack bytes per delivery", Unit: "bytes", Class: Timing, Better: Lower, Help: "bytes of ack requests, framing included, or HTTP header and body ÷ deliveries"},
+		{Name: "ack_bytes_per_s", Title: "ack bytes/s per client", Unit: "bytes", Class: Timing, Better: Lower, Help: "the same bytes per second and client online"},
 		{Name: "client_wakeups_per_s", Title: "wake-ups/s per client", Unit: "/s", Class: Timing, Better: Lower, Help: "how often a phone would wake, per client online: a read that brought something (over HTTP each answer, but to acks), or an ack timer that fired"},
 		{Name: "ack_wakeups_per_s", Title: "wake-ups/s for acks", Unit: "/s", Class: Timing, Better: Lower, Help: "of these, the ones for an ack alone: interval and idle timers"},
 
@@ -127,8 +129,8 @@ func Metrics() []Metric {
 		{Name: "generator_rss_bytes_per_connection", Title: "generator RSS per connection", Unit: "bytes", Class: Timing, Better: Lower, Help: "the same of the load generator"},
 
 		{Name: "wire_bytes_per_delivery", Title: "wire bytes per delivery", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes both ways between clients and server ÷ deliveries"},
-		{Name: "wire_bytes_in", Title: "wire bytes in", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes that clients received"},
-		{Name: "wire_bytes_out", Title: "wire bytes out", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes that clients sent"},
+		{Name: "wire_bytes_in", Title: "wire bytes in", Unit: "bytes", Class: Timing, Better: Lower, Help: "bytes that clients received"},
+		{Name: "wire_bytes_out", Title: "wire bytes out", Unit: "bytes", Class: Timing, Better: Lower, Help: "bytes that clients sent"},
 		{Name: "writes_per_delivery", Title: "writes per delivery", Class: Timing, Better: Lower, Help: "socket writes of the server ÷ deliveries; below 1 where messages are joined"},
 	}
 }
@@ -197,8 +199,11 @@ func statTitle(stat string) string {
 }
 
 // ClassUnder returns the class of a metric under an ack policy: the number of
-// ack requests is determined by profile and seed under each and count, and
-// moved by timing under the others (measuring.md, 25).
+// ack requests in a whole run is determined by profile and seed under each and
+// count, and moved by timing under the others (measuring.md, 25). Those of the
+// measured phase are timings under every policy: the members of a group that count
+// to N reach it together, so one message at an edge of the phase moves hundreds of
+// acks into it or out of it.
 func (m Metric) ClassUnder(ackPolicy string) Class {
 	if m.byPolicy && (ackPolicy == "each" || ackPolicy == "count") {
 		return Deterministic

@@ -18,7 +18,7 @@ var required = []string{
 	"schedule_lag.p99", "page.count", "sync.p99",
 	"requests_per_login", "pages_per_login", "largest_response_bytes", "redis_round_trips_per_send", "redis_round_trips_per_delivery",
 	"rows_per_message", "stored_bytes_per_message", "memory_bytes_per_message", "member_lookups_per_send", "presence_lookups_per_send",
-	"logins", "crashes", "crash_dropped", "beyond_window", "poll_requests", "offline_age.p50",
+	"ack_requests_total", "ack_bytes_total", "logins", "crashes", "crash_dropped", "beyond_window", "poll_requests", "offline_age.p50",
 }
 
 func TestRegistry(t *testing.T) {
@@ -59,8 +59,8 @@ func TestClassUnder(t *testing.T) {
 		metric, policy string
 		want           Class
 	}{
-		{"ack_requests", "each", Deterministic}, {"ack_requests", "count", Deterministic}, {"ack_requests", "interval", Timing},
-		{"ack_requests_per_s", "count-or-interval", Timing}, {"redis_commands_per_send", "interval", Deterministic},
+		{"ack_requests_total", "each", Deterministic}, {"ack_bytes_total", "count", Deterministic}, {"ack_requests_total", "interval", Timing},
+		{"ack_requests_total", "count-or-interval", Timing}, {"ack_requests", "count", Timing}, {"ack_requests_per_delivery", "each", Timing}, {"redis_commands_per_send", "interval", Deterministic},
 		{"lost", "interval", Invariant}, {"writes_per_delivery", "each", Timing}, {"live.p99", "each", Timing}, {"redelivered", "each", Timing},
 	} {
 		m, _ := Lookup(tc.metric)

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,10 @@ func TestCounts(t *testing.T) {
 	}
 	acks, _ := run.Value("ack_requests")
 	replayed, _ := run.Value("ack_requests_replayed")
+	// The sender of the last message acks it as it leaves: no delivery comes after it.
+	if total, _ := run.Value("ack_requests_total"); total != float64(a.Deliveries+1) {
+		t.Errorf("%v ack requests in the whole run, want one per delivery and one: %d", total, a.Deliveries+1)
+	}
 	if acks != replayed || run.Acks.FlushCauses["count"] != int64(acks) {
 		t.Errorf("%v ack requests, %v replayed, causes %v", acks, replayed, run.Acks.FlushCauses)
 	}
@@ -96,6 +101,23 @@ func TestCounts(t *testing.T) {
 	}
 	if fromStdout.ExitCode != r.ExitCode {
 		t.Errorf("stdout says exit code %d, the file %d", fromStdout.ExitCode, r.ExitCode)
+	}
+}
+
+// Under a count the acks of a whole run are determined, whatever the moments: each
+// receiver acks every 7th delivery, and what is left when it leaves, as the sender
+// does with its own messages.
+func TestAcksOfAWholeRun(t *testing.T) {
+	const members, every, group, direct = 12, 7, 30, 1
+	o := run(t, append(short("traffic.group.arrivals=uniform", "traffic.group.senders=fixed", "traffic.direct.rate=1/s", "traffic.direct.arrivals=uniform",
+		"clients.ack.policy=count", fmt.Sprintf("clients.ack.every=%d", every)), "--json")...)
+	r := trusted(t, o)
+	want := (members-1)*((group+every-1)/every) + 1 + direct
+	if total, ok := r.Runs[0].Value("ack_requests_total"); !ok || total != float64(want) {
+		t.Errorf("%v ack requests for %d sends, want %d", total, r.Runs[0].Audit.Sends, want)
+	}
+	if n, _ := r.Runs[0].Value("ack_bytes_total"); n < float64(10*want) || n > float64(100*want) {
+		t.Errorf("%v bytes for %d ack requests", n, want)
 	}
 }
 

@@ -34,6 +34,8 @@ func (r *run) audit() error {
 	for i := range r.obs.devices {
 		a.acks += r.obs.devices[i].acks
 	}
+	r.out.Metrics.Set("ack_requests_total", float64(a.acks))
+	r.out.Metrics.Set("ack_bytes_total", float64(r.carried().acks))
 	if err := r.settle(&a); err != nil {
 		return err
 	}

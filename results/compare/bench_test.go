@@ -104,7 +104,7 @@ func TestBenchIsRead(t *testing.T) {
 		unit   string
 		better int
 		exact  bool
-	}{{"redis-commands/send", -1, true}, {"sends", 0, true}, {"deliveries/s", 1, false}, {"live-p99-us", -1, false}, {"ack-requests/delivery", -1, true}} {
+	}{{"redis-commands/send", -1, true}, {"sends", 0, true}, {"deliveries/s", 1, false}, {"live-p99-us", -1, false}, {"ack-requests-total", -1, true}, {"ack-requests/delivery", -1, false}} {
 		assume := units.Get(tc.unit, "assume")
 		if units.GetBetter(tc.unit) != tc.better || assume == nil || (assume.Value == "exact") != tc.exact {
 			t.Errorf("%s: better %d, assume %v", tc.unit, units.GetBetter(tc.unit), assume)

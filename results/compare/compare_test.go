@@ -107,7 +107,7 @@ func TestCounts(t *testing.T) {
 		{"more", "redis_commands_per_send", set("redis_commands_per_send", 1.02), Worse},
 		{"less", "redis_commands_per_send", set("redis_commands_per_send", 0.5), Better},
 		{"no direction", "sends", set("sends", 400), Changed},
-		{"acks under each", "ack_requests", set("ack_requests", 160_000), Worse},
+		{"acks under each", "ack_requests_total", set("ack_requests_total", 160_000), Worse},
 		{"an invariant", "lost", set("lost", 1), Worse},
 		{"missing", "redis_commands_per_send", each(measured(t, slow...), func(r *results.Run) { r.Metrics.SetNull("redis_commands_per_send") }), NoData},
 	} {
@@ -249,7 +249,7 @@ func TestProperties(t *testing.T) {
 
 // some is a metric of each kind: of all of them, the intervals take seconds.
 func some() []string {
-	return []string{"lost", "deliveries", "ack_requests", "redis_commands_per_send", cpu, "redis_cpu_us_per_delivery", "live.p50", "live.max"}
+	return []string{"lost", "deliveries", "ack_requests_total", "redis_commands_per_send", cpu, "redis_cpu_us_per_delivery", "live.p50", "live.max"}
 }
 
 // The same results give the same intervals, whatever else is shown.

@@ -23,7 +23,7 @@ func TestNewBaseline(t *testing.T) {
 		t.Errorf("%+v", each)
 	}
 	for name, want := range map[string]BaselineMetric{
-		"ack_requests":               {results.Deterministic, "", []float64{149_700, 149_700}},
+		"ack_requests_total":         {results.Deterministic, "", []float64{149_700, 149_700}},
 		"server_cpu_us_per_delivery": {results.Timing, "us", []float64{11.3 * wobble(1), 11.3}},
 		"live.p99":                   {results.Timing, "us", []float64{14_058, 14_200}},
 	} {

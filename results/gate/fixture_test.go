@@ -45,7 +45,7 @@ func sampleRun(variant string, repeat int) results.Run {
 		}}
 	r.SetAuditMetrics()
 	for name, x := range map[string]float64{
-		"deliveries_per_s": deliveries / 15 * f, "offered_per_s": 20, "achieved_percent": 100, "ack_requests": acks, "ack_requests_per_delivery": acks / deliveries,
+		"deliveries_per_s": deliveries / 15 * f, "offered_per_s": 20, "achieved_percent": 100, "ack_requests": acks, "ack_requests_total": acks, "ack_requests_per_delivery": acks / deliveries,
 		"redis_commands_per_send": 1, "rows_per_message": 1, "stored_bytes_per_message": 214, "memory_bytes_per_message": 312,
 		"server_cpu_us_per_delivery": 11.3 * f, "redis_cpu_us_per_delivery": 0.74 * f,
 	} {

@@ -103,8 +103,11 @@ func (j *judge) metric(variant, name string, was BaselineMetric, ackPolicy strin
 	case !ok:
 		c.Text = fmt.Sprintf("the baseline has %s, which this version doesn't know; make a new baseline", name)
 		return
-	case m.ClassUnder(ackPolicy) != was.Class || m.Unit != was.Unit:
-		c.Text = fmt.Sprintf("%s is a %s in %q here, in the baseline it is a %s in %q; make a new baseline", name, m.ClassUnder(ackPolicy), m.Unit, was.Class, was.Unit)
+	case m.ClassUnder(ackPolicy) != was.Class:
+		c.Text = fmt.Sprintf("%s is a %s here, in the baseline it is a %s; make a new baseline", name, m.ClassUnder(ackPolicy), was.Class)
+		return
+	case m.Unit != was.Unit:
+		c.Text = fmt.Sprintf("%s is in %q here, in the baseline it is in %q; make a new baseline", name, m.Unit, was.Unit)
 		return
 	case len(was.Samples) == 0:
 		c.Text = fmt.Sprintf("the baseline's %s is empty", name)
