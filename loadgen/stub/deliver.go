@@ -111,6 +111,7 @@ func (s *Server) deliver(e *event) {
 			if m.swap == e {
 				m.swap = nil
 				s.push(m, msg)
+				_ = s.rewind(u)
 			}
 		}, u)
 	case e.what == late && u.conn != nil:
@@ -219,8 +220,8 @@ func (m *member) holdsBack() bool { return len(m.holes) > 0 && m.holes[0] < m.pu
 // rewind goes back before the withheld messages of a user's conversations, once
 // later ones have been shown: everything that was pushed has arrived (the
 // close comes after it), every hole before it was claimed by a page, every own send answered
-// and an earlier rewind is through, so the device holds nothing back. It is called with the user's lock
-// held.
+// and an earlier rewind is through, so the device holds nothing back. Whatever may
+// be the last of these to come true calls it, with the user's lock held.
 func (s *Server) rewind(u *user) error {
 	c := u.conn
 	if c == nil {

@@ -34,6 +34,8 @@ func TestFaultsAreFoundExactly(t *testing.T) {
 		{"swapped", Inject{Swap: 0.05}, nil, func(t *Truth) int { return len(t.Swapped) }, func(*Truth) found { return found{} }},
 		{"late", Inject{Late: 0.01}, nil, func(t *Truth) int { return len(t.Late) },
 			func(t *Truth) found { return found{disorder: len(t.Late)} }},
+		{"late, with answers after the last delivery", Inject{Late: 0.05}, Constant(300 * time.Millisecond), func(t *Truth) int { return len(t.Late) },
+			func(t *Truth) found { return found{disorder: len(t.Late)} }},
 		{"renumbered", Inject{Renumber: 0.05}, nil, func(t *Truth) int { return len(t.Renumbered) },
 			func(t *Truth) found { return found{mismatch: 2 * len(t.Renumbered)} }},
 		{"renumbered, with slow answers", Inject{Renumber: 0.05}, Constant(15 * time.Millisecond), func(t *Truth) int { return len(t.Renumbered) },

@@ -152,6 +152,7 @@ func (c *conn) answer(m *member, b []byte) {
 		m.unsaid--
 	}
 	c.write(b, nil)
+	_ = c.srv.rewind(c.user) // it may have been the last thing that a rewind waited for
 }
 
 func (c *conn) ack(a *wire.AckView) error {
