@@ -84,7 +84,7 @@ func Metrics() []Metric {
 
 		{Name: "ack_requests_total", Title: "ack requests, whole run", Class: Timing, byPolicy: true, Better: Lower, Help: "frames or HTTP requests that carry acks, in the whole run up to the last flush"},
 		{Name: "ack_bytes_total", Title: "ack bytes, whole run", Unit: "bytes", Class: Timing, byPolicy: true, Better: Lower, Help: "bytes of these, framing included, or HTTP header and body"},
-		{Name: "ack_requests", Title: "ack requests", Class: Timing, Better: Lower, Help: "frames or HTTP requests that carry acks, in the measured phase"},
+		{Name: "ack_requests", Title: "ack requests", Class: Timing, Better: Lower, Help: "frames or HTTP requests that carry acks and were due in the measured phase"},
 		{Name: "ack_requests_per_s", Title: "ack requests/s", Unit: "/s", Class: Timing, Better: Lower, Help: "ack requests per second of the measured phase"},
 		{Name: "ack_requests_replayed", Title: "replayed", Class: Timing, Better: Neither, Help: "ack requests of the policy replayed over the recorded arrivals"},
 		{Name: "ack_requests_replayed_error", Title: "replay error", Unit: "ratio", Class: Timing, Better: Neither, Help: "measured ÷ replayed ack requests − 1"},

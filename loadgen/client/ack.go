@@ -113,7 +113,7 @@ func (d *Device) ackPage(c *conversation, n int, received, now time.Duration) {
 func (d *Device) acked(c *conversation, f ackpolicy.Flush, batch int, now time.Duration, upTo uint64, carried bool) {
 	d.tellAck(AckSent{
 		Conversation: c.name, Epoch: c.epoch, UpTo: upTo, N: f.N, Batch: batch, Oldest: f.Oldest, At: now,
-		Cause: f.Cause, Carried: carried,
+		Due: f.Due, Cause: f.Cause, Carried: carried,
 	})
 	d.coverAck(c, upTo, carried)
 }
@@ -122,7 +122,7 @@ func (d *Device) acked(c *conversation, f ackpolicy.Flush, batch int, now time.D
 func (d *Device) ackedIDs(c *conversation, ids []uint64, f ackpolicy.Flush, batch int, now time.Duration, carried bool) {
 	d.tellAck(AckSent{
 		Conversation: c.name, Epoch: c.epoch, IDs: ids, N: len(ids), Batch: batch, Oldest: f.Oldest, At: now,
-		Cause: f.Cause, Carried: carried,
+		Due: f.Due, Cause: f.Cause, Carried: carried,
 	})
 	n := min(len(ids), c.unacked)
 	d.unacked -= n
@@ -131,6 +131,9 @@ func (d *Device) ackedIDs(c *conversation, ids []uint64, f ackpolicy.Flush, batc
 
 func (d *Device) tellAck(a AckSent) {
 	a.Queued, a.Unacked = d.cfg.Clock(), d.unacked
+	if a.Due == 0 {
+		a.Due = a.At
+	}
 	d.cfg.Observer.OnAckSent(d.id.Index, a)
 }
 

@@ -118,6 +118,7 @@ type AckSent struct {
 	Batch        int           // of these, the ones that waited in the ack policy's batch, which is empty now
 	Oldest       time.Duration // when the first of them was received
 	At           time.Duration // when the policy asked for it: its last delivery received, or its deadline noticed
+	Due          time.Duration // when the policy wanted it, which a late timer doesn't move; At for what isn't the policy's
 	Queued       time.Duration // when it was ready for the write that follows
 	Cause        ackpolicy.Cause
 	Carried      bool // it rides on a page request instead of a frame of its own

@@ -12,7 +12,9 @@ import (
 )
 
 // acks compares the ack requests of the measure phase with the policy replayed
-// over the recorded arrivals, and with the closed form (measuring.md, 14).
+// over the recorded arrivals, and with the closed form (measuring.md, 14). An ack
+// belongs to the phase in which it was due, on both sides: the timers of a group's
+// members fire together, and at the phase's end all of them may be a little late.
 func (r *run) acks(w *window, seconds, deliveries float64) {
 	m, out := r.out.Metrics, &r.out.Acks
 	out.FlushCauses = map[string]int64{}

@@ -52,7 +52,7 @@ type deviceState struct {
 	syncing  bool // logged in, or about to after a crash, and hasn't synced
 
 	acks     int64 // requests, whole run
-	acksIn   int64 // requests in the measure phase
+	acksIn   int64 // requests that were due in the measure phase
 	pageAcks int64 // of these, brought about by a pull or a device that left, which no policy decides
 	// unsentAcks were due by the policy in the measure phase, and a crash came first.
 	unsentAcks int64
@@ -184,6 +184,8 @@ func (o *observer) OnAckSent(dev int, a client.AckSent) {
 	st.acks++
 	if w.holds(a.At) {
 		st.unacked.most = max(st.unacked.most, a.Unacked)
+	}
+	if w.holds(a.Due) { // as the replay has it
 		st.acksIn++
 		if int(a.Cause) < len(st.causes) {
 			st.causes[a.Cause]++

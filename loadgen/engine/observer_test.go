@@ -84,7 +84,7 @@ func TestObserver(t *testing.T) {
 	if st.arrivals != 5 || st.unacked.n != 5 {
 		t.Errorf("%d arrivals, %d unacked; want all 5", st.arrivals, st.unacked.n)
 	}
-	o.OnAckSent(1, client.AckSent{N: 4, Oldest: at(5), At: at(40), Cause: ackpolicy.ByCount, Unacked: 5})
+	o.OnAckSent(1, client.AckSent{N: 4, Oldest: at(5), Due: at(40), At: at(40), Cause: ackpolicy.ByCount, Unacked: 5})
 	if st.unacked.n != 1 || st.unacked.most != 5 || st.acksIn != 1 || st.causes[ackpolicy.ByCount] != 1 {
 		t.Errorf("after an ack of 4: %d unacked, most %d, %d acks", st.unacked.n, st.unacked.most, st.acksIn)
 	}

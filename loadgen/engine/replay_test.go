@@ -78,6 +78,37 @@ func TestReplayKnowsWhatEmptiesABatch(t *testing.T) {
 	}
 }
 
+// TestAcksBelongToThePhaseInWhichTheyWereDue: a timer that is late at an edge of
+// the phase, 2 s to 3 s, moves no ack out of it, nor into it.
+func TestAcksBelongToThePhaseInWhichTheyWereDue(t *testing.T) {
+	const second = time.Second
+	for _, tt := range []struct {
+		name     string
+		received time.Duration // the deadline comes 100 ms later
+		at       time.Duration // the ack
+		want     int64
+	}{
+		{"late at the end", 2890 * time.Millisecond, 3010 * time.Millisecond, 1},
+		{"late at the beginning", 1890 * time.Millisecond, 2010 * time.Millisecond, 0},
+		{"after the end", 2910 * time.Millisecond, 3011 * time.Millisecond, 0},
+		{"in the middle", 2100 * time.Millisecond, 2201 * time.Millisecond, 1},
+	} {
+		o, _ := observerOf(t, 1)
+		o.policy = ackpolicy.Policy{Kind: ackpolicy.Interval, Interval: 100 * time.Millisecond}
+		w := *o.window.Load()
+		w.from, w.to = 2*second, 3*second
+		o.window.Store(&w)
+		o.OnReceived(1, "g:g", tt.received)
+		o.OnAckSent(1, client.AckSent{
+			Conversation: "g:g", N: 1, Batch: 1, Oldest: tt.received, Due: tt.received + 100*time.Millisecond, At: tt.at, Cause: ackpolicy.ByInterval,
+		})
+		st := &o.devices[1]
+		if replayed := int64(st.replays["g:g"].Acks()); st.acksIn != tt.want || replayed != tt.want || st.causes[ackpolicy.ByInterval] != tt.want {
+			t.Errorf("%s: %d acks in the phase, %d replayed, causes %v; want %d", tt.name, st.acksIn, replayed, st.causes, tt.want)
+		}
+	}
+}
+
 // TestReplayOfACrash: of an ack that a crash kept from being sent, the replay
 // knows only where a full batch brought it about.
 func TestReplayOfACrash(t *testing.T) {

@@ -7,6 +7,7 @@ type Flush struct {
 	Cause  Cause
 	N      int           // deliveries in the batch, redelivered ones included
 	Oldest time.Duration // when its first delivery was received
+	Due    time.Duration // when the policy wanted it: its deadline, or the delivery that filled it; 0 for other causes
 }
 
 // Batch is the unacked deliveries of one conversation at one client, as the
@@ -41,7 +42,9 @@ func (b *Batch) Add(now time.Duration) (Flush, bool) {
 	b.n++
 	b.last = now
 	if limit := b.policy.limit(); limit > 0 && b.n >= limit {
-		return b.Flush(ByCount)
+		f, ok := b.Flush(ByCount)
+		f.Due = now
+		return f, ok
 	}
 	return Flush{}, false
 }
@@ -72,7 +75,9 @@ func (b *Batch) Expire(now time.Duration) (Flush, bool) {
 	if !ok || at > now {
 		return Flush{}, false
 	}
-	return b.Flush(cause)
+	f, ok := b.Flush(cause)
+	f.Due = at
+	return f, ok
 }
 
 // Flush empties the batch for a reason outside of the policy; false when there

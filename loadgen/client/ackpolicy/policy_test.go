@@ -53,17 +53,17 @@ func TestBatchByHand(t *testing.T) {
 		want []Flush
 	}{
 		{"each", Policy{Kind: Each}, []time.Duration{1, 1, 5},
-			[]Flush{{ByCount, 1, 1}, {ByCount, 1, 1}, {ByCount, 1, 5}}},
+			[]Flush{{ByCount, 1, 1, 1}, {ByCount, 1, 1, 1}, {ByCount, 1, 5, 5}}},
 		{"count, rest on close", Policy{Kind: Count, Every: 2}, []time.Duration{1, 2, 9},
-			[]Flush{{ByCount, 2, 1}, {ByClose, 1, 9}}},
+			[]Flush{{ByCount, 2, 1, 2}, {ByClose, 1, 9, 0}}},
 		{"interval runs from the first", Policy{Kind: Interval, Interval: 10}, []time.Duration{1, 10, 11, 12},
-			[]Flush{{ByInterval, 2, 1}, {ByClose, 2, 11}}},
+			[]Flush{{ByInterval, 2, 1, 11}, {ByClose, 2, 11, 0}}},
 		{"count before interval", Policy{Kind: CountOrInterval, Every: 2, Interval: 10}, []time.Duration{1, 3, 4, 40},
-			[]Flush{{ByCount, 2, 1}, {ByInterval, 1, 4}, {ByClose, 1, 40}}},
+			[]Flush{{ByCount, 2, 1, 3}, {ByInterval, 1, 4, 14}, {ByClose, 1, 40, 0}}},
 		{"idle runs from the last", Policy{Kind: Count, Every: 9, Idle: 5}, []time.Duration{1, 5, 9, 14, 30},
-			[]Flush{{ByIdle, 3, 1}, {ByIdle, 1, 14}, {ByClose, 1, 30}}},
+			[]Flush{{ByIdle, 3, 1, 14}, {ByIdle, 1, 14, 19}, {ByClose, 1, 30, 0}}},
 		{"idle or interval, the earlier", Policy{Kind: Interval, Interval: 8, Idle: 5}, []time.Duration{0, 4, 20},
-			[]Flush{{ByInterval, 2, 0}, {ByClose, 1, 20}}},
+			[]Flush{{ByInterval, 2, 0, 8}, {ByClose, 1, 20, 0}}},
 		{"none", Policy{Kind: None}, []time.Duration{1, 2}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
