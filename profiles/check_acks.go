@@ -56,8 +56,8 @@ func (c *checker) received() float64 {
 // ackTime: what a client holds back, and the server after it, must reach the
 // store before the server would send the delivery again.
 func (c *checker) ackTime() {
-	const policy, interval, idle, flush, retransmit, every = "clients.ack.policy", "clients.ack.interval", "clients.ack.idle", "server.ack_flush", "server.retransmit", "clients.ack.every"
-	if !c.sound(policy, interval, idle, flush, retransmit) {
+	const policy, interval, idle, join, flush, retransmit, every = "clients.ack.policy", "clients.ack.interval", "clients.ack.idle", "server.ack_join", "server.ack_flush", "server.retransmit", "clients.ack.every"
+	if !c.sound(policy, interval, idle, join, flush, retransmit) {
 		return
 	}
 	a, s := c.p.Clients.Ack, c.p.Server
@@ -70,13 +70,14 @@ func (c *checker) ackTime() {
 		return true
 	}
 	switch {
-	case byInterval(a.Policy):
-		held(interval, a.Interval)
-	case a.Idle > 0:
-		held(idle, a.Idle)
+	case byInterval(a.Policy) && held(interval, a.Interval):
+	case a.Idle > 0 && !byInterval(a.Policy) && held(idle, a.Idle):
 	case s.AckFlush >= s.Retransmit:
 		c.problem(c.blame(flush, retransmit), "less than "+s.Retransmit.String(),
 			"server.ack_flush %s is not below server.retransmit %s: deliveries would be sent again before their ack counts", s.AckFlush, s.Retransmit)
+	case s.AckJoin+s.AckFlush >= s.Retransmit:
+		c.problem(c.blame(join, flush, retransmit), "a sum below "+s.Retransmit.String()+", or a longer server.retransmit",
+			"server.ack_join %s + server.ack_flush %s is not below server.retransmit %s: deliveries would be sent again before their ack counts", s.AckJoin, s.AckFlush, s.Retransmit)
 	}
 	if a.Policy != AckCount || a.Idle > 0 || !c.sound(every, "traffic", "population") {
 		return

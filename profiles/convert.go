@@ -71,6 +71,9 @@ func (k Key) inBounds(text string, v any) *ValueError {
 	bound := func(s string) float64 { b, _ := k.parseType(s); return magnitude(b) }
 	n := magnitude(v)
 	switch {
+	case k.Zero && n == 0:
+	case k.Zero && n < bound(k.Min):
+		return valueErrorf("0, or at least "+k.Min, "%s is too small", text)
 	case k.Above != "" && n <= bound(k.Above):
 		return valueErrorf("more than "+k.Above, "%s is too small", text)
 	case k.Min != "" && n < bound(k.Min):

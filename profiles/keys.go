@@ -35,6 +35,7 @@ type Key struct {
 	Help    string
 
 	Required bool
+	Zero     bool // zero is taken too, though it is below Min
 	Off      bool // "off" is a way to write zero, and the canonical one
 	Whole    bool // of the whole profile: can't differ between variants
 	Workload bool // decides what is measured: part of the hash

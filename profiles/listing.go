@@ -69,6 +69,8 @@ func (k Key) facts() string {
 		facts = append(facts, "default "+k.Default)
 	}
 	switch {
+	case k.Zero && k.Max != "":
+		facts = append(facts, "0 or "+k.Min+" … "+k.Max)
 	case k.Min != "" && k.Max != "":
 		facts = append(facts, k.Min+" … "+k.Max)
 	case k.Min != "":

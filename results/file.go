@@ -135,6 +135,9 @@ func Read(path string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading result: %w", err)
 	}
+	if !info.Mode().IsRegular() { // a pipe may never end, and neither does /dev/zero
+		return nil, fmt.Errorf("reading result %s: it is no regular file", path)
+	}
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("reading result %s: it has %d MiB, a result has at most %d", path, info.Size()>>20, maxFile>>20)
 	}

@@ -213,3 +213,16 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// What may never end isn't read.
+func TestReadOnlyFiles(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), FileName)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/dev/zero", pipe, filepath.Dir(pipe)} {
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "no regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

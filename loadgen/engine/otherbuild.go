@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -25,9 +26,7 @@ func ServerOf(ctx context.Context, path string) (args []string, version string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := versionOf(ctx, path)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("no answer within %v", versionTimeout)
@@ -47,6 +46,20 @@ func ServerOf(ctx context.Context, path string) (args []string, version string, 
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
 	return nil, "", fmt.Errorf("%s is neither a loadgen nor a refserver: asked for its version, it says %.80q", path, line)
+}
+
+// versionOf runs "PATH version". A script is ended with all that it has started.
+func versionOf(ctx context.Context, path string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, path, "version")
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	group := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = group
+	out, err := cmd.Output()
+	if cmd.Process != nil {
+		_ = group() // what it has left running
+	}
+	return out, err
 }
 
 // executable is the path of a file that can be run, from wherever.

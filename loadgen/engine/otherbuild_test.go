@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // script makes an executable that does what a line of shell says.
@@ -50,6 +53,41 @@ func TestServerOf(t *testing.T) {
 		if _, _, err := ServerOf(tt.ctx, tt.path); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+// A script that hangs, or leaves something running, is ended with all that it
+// has started.
+func TestServerOfLeavesNothing(t *testing.T) {
+	for name, line := range map[string]string{
+		"hangs": "sleep 60 & echo $! >%s; wait", "leaves": "sleep 60 & echo $! >%s",
+		"leaves quietly": "sleep 60 >/dev/null 2>&1 & echo $! >%s; echo refserver v1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			note := filepath.Join(t.TempDir(), "pid")
+			path := script(t, "x", fmt.Sprintf(line, note), 0o755)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			if _, _, err := ServerOf(ctx, path); err == nil {
+				t.Error("taken for a server")
+			}
+			b, err := os.ReadFile(note)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 200 {
+				stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+				if err != nil || strings.Contains(string(stat), ") Z ") {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("process %d still runs", pid)
+		})
 	}
 }
 
