@@ -9,7 +9,7 @@ import (
 )
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{}, {"run"}, {"sweep"}, {"report"}, {"compare"}, {"gate"}, {"profiles"}, {"profiles", "list"}, {"profiles", "show"}, {"profiles", "check"}, {"profiles", "keys"}, {"version"}, {"selftest"}, {"stub"}} {
+	for _, args := range [][]string{{}, {"run"}, {"sweep"}, {"report"}, {"compare"}, {"gate"}, {"profiles"}, {"profiles", "list"}, {"profiles", "show"}, {"profiles", "check"}, {"profiles", "keys"}, {"profiles", "metrics"}, {"version"}, {"selftest"}, {"stub"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			o := loadgen(append(args, "--help")...)
 			if o.code != 0 || o.err != "" {
@@ -48,6 +48,17 @@ func TestProfiles(t *testing.T) {
 	}
 	if o := loadgen("profiles", "keys"); !strings.Contains(o.out, "clients.ack.every") {
 		t.Error("profiles keys lacks clients.ack.every")
+	}
+	o := loadgen("profiles", "metrics")
+	for _, m := range []string{"redelivered_per_crash", "live", "cpu "} {
+		if !strings.Contains(o.out, "\n"+m) {
+			t.Errorf("profiles metrics lacks %s", m)
+		}
+	}
+	for line := range strings.Lines(o.out) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
 	}
 }
 

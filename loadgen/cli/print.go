@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -20,16 +21,25 @@ func (a *app) print(text string) error {
 	return nil
 }
 
-// terminal gives the width of the terminal that w is; ok is false for a file,
-// a pipe, or a writer of a test.
+// terminal gives the width of the terminal that w is; ok is false for a file, a
+// pipe, or a writer of a test, whose width is that of $COLUMNS, 0 without.
 func terminal(w io.Writer) (width int, ok bool) {
-	f, isFile := w.(*os.File)
-	if !isFile {
-		return 0, false
+	if f, isFile := w.(*os.File); isFile {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
+			return int(size.Col), true
+		}
 	}
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0, false
-	}
-	return int(size.Col), true
+	return columns(os.Getenv("COLUMNS")), false
 }
+
+// columns is the width that a text of an environment variable says; 0 for none.
+func columns(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < leastWidth || n > mostWidth {
+		return 0
+	}
+	return n
+}
+
+// The widths that output is fitted to.
+const leastWidth, mostWidth = 40, 1000

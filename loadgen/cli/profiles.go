@@ -8,6 +8,7 @@ import (
 
 	"ackmark/profiles"
 	"ackmark/results"
+	"ackmark/results/sweep"
 )
 
 func (a *app) profilesCommand() *cobra.Command {
@@ -19,14 +20,15 @@ func (a *app) profilesCommand() *cobra.Command {
 		Example: "  loadgen profiles list\n" +
 			"  loadgen profiles show ack-storm > mine.yaml\n" +
 			"  loadgen profiles check mine.yaml\n" +
-			"  loadgen profiles keys",
+			"  loadgen profiles keys\n" +
+			"  loadgen profiles metrics",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
 			return usagef("no command given; \"loadgen profiles list\" shows what can be run")
 		},
 	}
-	cmd.AddCommand(a.profilesList(), a.profilesShow(), a.profilesCheck(), a.profilesKeys())
+	cmd.AddCommand(a.profilesList(), a.profilesShow(), a.profilesCheck(), a.profilesKeys(), a.profilesMetrics())
 	return cmd
 }
 
@@ -100,6 +102,29 @@ func (a *app) profilesKeys() *cobra.Command {
 			var b strings.Builder
 			if err := profiles.WriteKeys(&b); err != nil {
 				return err
+			}
+			return a.print(b.String())
+		},
+	}
+}
+
+func (a *app) profilesMetrics() *cobra.Command {
+	return &cobra.Command{
+		Use:   "metrics",
+		Short: "list all metrics with unit, class and meaning",
+		Long: "What thresholds, --choose, --subject-to, --metric and --metrics may name.\n" +
+			"invariant: no tolerance; count: determined by profile and seed; timing: of the\n" +
+			"machine too.",
+		Example: "  loadgen profiles metrics\n  loadgen profiles metrics | grep ack",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			var b strings.Builder
+			if err := results.WriteMetrics(&b); err != nil {
+				return err
+			}
+			b.WriteString("\nShort names that loadgen sweep takes\n")
+			for _, short := range sweep.Aliases() {
+				fmt.Fprintf(&b, "%-33s%s\n", short.Name, short.Metric)
 			}
 			return a.print(b.String())
 		},

@@ -72,6 +72,9 @@ func (a *app) report(path string, o *reportOptions, schemaGiven bool) error {
 	if err != nil {
 		return usage(err)
 	}
+	if result.Sweep != nil {
+		fmt.Fprintf(a.Err, "note: these are the runs of a sweep; \"loadgen sweep --resume DIR\" shows its points again, and what it recommends\n")
+	}
 	b, err := a.drawn(result, schema, o)
 	if err != nil {
 		return &failure{results.ExitCouldNotRun, err}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ackmark/results"
 )
@@ -25,7 +26,7 @@ func TestReport(t *testing.T) {
 		{"json, newest", []string{oldResult, "--format", "json"}, 0, []string{`"schema": "ackmark/result/v2"`}, nil},
 		{"json, older", []string{"../../results/testdata/result-v2.json", "--format", "json", "--schema", "v1"}, 0,
 			[]string{`"schema": "ackmark/result/v1"`}, []string{"v1 can't hold the grid of the sweep"}},
-		{"a sweep", []string{"../../results/testdata/result-v2.json"}, 0, []string{"ack-storm: 2 variants", "every=10 · every 10"}, nil},
+		{"a sweep", []string{"../../results/testdata/result-v2.json"}, 0, []string{"ack-storm: 2 variants", "every=10 · every 10"}, []string{"sweep --resume DIR"}},
 		{"none", nil, 2, nil, []string{"one argument"}},
 		{"directory without one", []string{"testdata"}, 2, nil, []string{"testdata/result.json", "no such file"}},
 		{"format before schema", []string{oldResult, "--format", "pdf", "--schema", "v1"}, 2, nil, []string{"text, markdown, csv, json"}},
@@ -54,6 +55,23 @@ func TestReport(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Text that goes to a pipe is as wide as $COLUMNS says, as far as tables allow.
+func TestColumns(t *testing.T) {
+	const sentence = "One repeat: no spread. CPU is that of the whole process, idle work included."
+	for columns, whole := range map[string]bool{"": true, "60": false, "100": true, "3": true, "wide": true} {
+		t.Setenv("COLUMNS", columns)
+		if got := loadgen("report", oldResult); strings.Contains(got.out, sentence) != whole {
+			t.Errorf("COLUMNS=%s: a sentence of 76 in one line: %t, want %t", columns, !whole, whole)
+		}
+	}
+	t.Setenv("COLUMNS", "60")
+	for line := range strings.Lines(loadgen("report", "../../results/testdata/result-v2.json").out) {
+		if prose := !strings.Contains(strings.TrimSpace(line), "  ") && !strings.Contains(line, "─"); prose && utf8.RuneCountInString(line) > 61 {
+			t.Errorf("wider than 60: %s", line)
+		}
 	}
 }
 
