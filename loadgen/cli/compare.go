@@ -46,7 +46,10 @@ func (a *app) compareCommand() *cobra.Command {
 			"be written. \"loadgen gate\" passes or fails.\n" +
 			"\n" +
 			"--format bench is Go's benchmark format, a line per valid run. One side is\n" +
-			"enough for it; several have a line \"side:\" each, for \"benchstat -col side\".",
+			"enough for it; several have a line \"side:\" each, for \"benchstat -col side\",\n" +
+			"and the settings and seeds they differ in as notes. benchstat sets CPUs and\n" +
+			"versions of Redis apart, and settings in files made one by one, unless told\n" +
+			"otherwise: \"-ignore profile-hash\".",
 		Example: "  loadgen compare results/runs/old results/runs/new\n" +
 			"  loadgen compare before.json after.json --variant \"every 10\" --metric live.p99\n" +
 			"  loadgen compare before.json after.json --plot live\n" +
@@ -59,6 +62,9 @@ func (a *app) compareCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.format == "md" {
+				o.format = "markdown"
+			}
 			if o.json && cmd.Flags().Changed("format") && o.format != "json" {
 				return usagef("--json is --format json, and --format %s was given as well", o.format)
 			}
@@ -76,7 +82,7 @@ func (a *app) compareCommand() *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "every metric that was measured")
 	f.BoolVar(&o.anyway, "anyway", false, "conclude from timings even though they come from different environments")
 	f.StringVar(&o.plot, "plot", "", "draw the percentiles of `HISTOGRAM`, such as live, instead of tables")
-	f.StringVar(&o.format, "format", "text", "`FORMAT` to show it in: "+strings.Join(compareFormats(), ", "))
+	f.StringVar(&o.format, "format", "text", "`FORMAT` to show it in: "+strings.Join(compareFormats(), ", ")+" (md is markdown)")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.StringVar(&o.out, "out", "", "write to `FILE` instead of stdout, over what is there")
 	return cmd

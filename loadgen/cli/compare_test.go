@@ -67,6 +67,7 @@ func TestCompare(t *testing.T) {
 		{"one metric", []string{a, b, "--metric", "live.p99.9", "--variant", "each"}, 0, []string{"live p99.9, ms"}, nil},
 		{"three", []string{a, b, a}, 0, []string{"C against A"}, nil},
 		{"markdown", []string{a, b, "--format", "markdown"}, 0, []string{"| each | A | B |", "**worse**"}, nil},
+		{"md", []string{a, b, "--format", "md"}, 0, []string{"| each | A | B |", "**worse**"}, nil},
 		{"plot", []string{a, b, "--plot", "live"}, 0, []string{"each: live", "99.99", "A: older"}, nil},
 		{"bench of one", []string{a, "--format", "bench"}, 0, []string{"BenchmarkAckStorm/variant=each-", "live-p99.9-us", "profile: ack-storm"}, nil},
 		{"invalid side", []string{a, bad}, 3, []string{"B is invalid: none of its", "not judged"}, nil},

@@ -48,13 +48,15 @@ func BenchUnit(metric string) string {
 // latter with a note: whoever reads the format can't tell them.
 //
 // Configuration lines hold what makes numbers incomparable, since benchstat
-// sets those with others apart. What is usually compared, the version of
-// loadgen and server, is only a note. With several sides each has a line
-// "side: LABEL", for benchstat -col side.
+// sets those with others apart in tables of their own. What is usually compared,
+// the version of loadgen and server, is only a note. With several sides each has
+// a line "side: LABEL", for benchstat -col side, and where their settings or
+// seeds differ these are notes too: they were given to be compared.
 func (c *Comparison) RenderBench(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Go benchmark format, a line per run; made by loadgen compare --format bench\n")
 	c.benchUnits(&b)
+	compared := c.benchCompared()
 	for i, s := range c.sides {
 		b.WriteByte('\n')
 		if len(c.sides) > 1 {
@@ -63,18 +65,22 @@ func (c *Comparison) RenderBench(w io.Writer) error {
 			fmt.Fprintf(&b, "# side: %s\n", benchValue(s.Label))
 		}
 		for _, r := range s.Results {
-			benchConfig(&b, r)
+			benchConfig(&b, r, compared)
 			left := 0
 			names := c.benchNames()
+			profile := r.Profile.Name
+			if compared["profile"] {
+				profile = c.sides[0].Results[0].Profile.Name
+			}
 			for k := range r.Runs {
 				run := &r.Runs[k]
 				name, wanted := names[[2]string{letter(i), run.Variant}]
 				switch {
 				case !wanted:
-				case !trusted(run.Verdict.Status):
+				case !usable(r, run):
 					left++
 				default:
-					benchLine(&b, r, run, name)
+					benchLine(&b, r, run, profile, name)
 				}
 			}
 			if left > 0 {
@@ -105,17 +111,51 @@ func (c *Comparison) benchNames() map[[2]string]string {
 	return out
 }
 
-func benchConfig(b *strings.Builder, r *results.Result) {
+// benchSetting is what was measured, as benchstat is told it.
+func benchSetting(r *results.Result) [][2]string {
+	return [][2]string{{"profile", r.Profile.Name}, {"profile-hash", r.Profile.Hash}, {"seed", seedText(r)}}
+}
+
+// benchCompared are the keys of benchSetting whose values aren't the same on all
+// sides, so that as configuration they would part what is to be compared.
+func (c *Comparison) benchCompared() map[string]bool {
+	out := map[string]bool{}
+	var first map[string]string
+	for _, s := range c.sides {
+		values := map[string][]string{}
+		for _, r := range s.Results {
+			for _, line := range benchSetting(r) {
+				values[line[0]] = append(values[line[0]], line[1])
+			}
+		}
+		joined := map[string]string{}
+		for key, all := range values {
+			slices.Sort(all)
+			joined[key] = strings.Join(slices.Compact(all), "\n")
+			out[key] = out[key] || first != nil && first[key] != joined[key]
+		}
+		if first == nil {
+			first = joined
+		}
+	}
+	return out
+}
+
+// benchConfig writes the conditions of a result: as configuration, or as notes
+// what is compared.
+func benchConfig(b *strings.Builder, r *results.Result, compared map[string]bool) {
 	e := r.Environment
 	redis := e.RedisVersion
 	if isEmbedded(r) {
 		redis = "embedded"
 	}
-	for _, line := range [][2]string{
-		{"goos", "linux"}, {"goarch", e.Arch}, {"cpu", e.CPUModel}, {"redis", redis},
-		{"profile", r.Profile.Name}, {"profile-hash", r.Profile.Hash}, {"seed", seedText(r)},
-	} {
-		fmt.Fprintf(b, "%s: %s\n", line[0], orUnknown(benchValue(line[1])))
+	conditions := [][2]string{{"goos", "linux"}, {"goarch", e.Arch}, {"cpu", e.CPUModel}, {"redis", redis}}
+	for _, line := range append(conditions, benchSetting(r)...) {
+		note := ""
+		if compared[line[0]] {
+			note = "# "
+		}
+		fmt.Fprintf(b, "%s%s: %s\n", note, line[0], orUnknown(benchValue(line[1])))
 	}
 	fmt.Fprintf(b, "# loadgen %s, server %s\n", orUnknown(benchValue(r.ToolVersion)), orUnknown(benchValue(versions(r.Servers))))
 }
@@ -128,8 +168,8 @@ func seedText(r *results.Result) string {
 	return strconv.FormatUint(r.Profile.Seed, 10)
 }
 
-func benchLine(b *strings.Builder, r *results.Result, run *results.Run, variant string) {
-	fmt.Fprintf(b, "Benchmark%s/variant=%s", camel(r.Profile.Name), variant)
+func benchLine(b *strings.Builder, r *results.Result, run *results.Run, profile, variant string) {
+	fmt.Fprintf(b, "Benchmark%s/variant=%s", camel(profile), variant)
 	// Without it a name that ends in a number would lose that.
 	fmt.Fprintf(b, "-%d 1", max(1, r.Environment.GOMAXPROCS))
 	for _, m := range results.AllMetrics() {

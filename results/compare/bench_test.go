@@ -203,6 +203,35 @@ func TestBenchstat(t *testing.T) {
 	}
 }
 
+// Two settings given to be compared are one table of benchstat with a delta:
+// what they differ in is a note, and all else stays configuration. Live p50 of
+// 10 … 15 and half of it, in hundreds of µs: 1250 and 625, −50 %.
+func TestBenchstatOfTwoSettings(t *testing.T) {
+	b := later(each(measured(t, fast...), func(r *results.Run) { r.Seed += 50 }))
+	b.Profile.Hash, b.Profile.Seed = "bbbb0000", 8
+	for i := range b.Variants {
+		b.Variants[i].Hash += "n50"
+	}
+	text := bench(t, side("n10", measured(t, slow...)), side("n50", b))
+	for _, want := range []string{"\n# profile-hash: aaaa0000\n", "\n# profile-hash: bbbb0000\n", "\n# seed: 7\n", "\n# seed: 8\n", "\nprofile: ack-storm\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "sides.txt")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", "-col", "side", "-filter", ".unit:live-p50-us", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(out)
+	if strings.Count(got, "vs base") != 1 || strings.Count(got, "live-p50-us") != 2 || strings.Count(got, "-50.00% (p=0.002 n=6)") != 2 {
+		t.Errorf("not one table with a delta for each of two variants:\n%s", got)
+	}
+}
+
 // A name that ends in a number keeps it where GOMAXPROCS isn't known.
 func TestBenchNameThatEndsInANumber(t *testing.T) {
 	r := measured(t, 10)

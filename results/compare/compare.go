@@ -46,6 +46,7 @@ type Variant struct {
 	Metrics   []Metric `json:"metrics"`
 	Equal     []string `json:"equal"`     // counts that were left out since they are the same, within 1 %
 	Totals    []string `json:"totals"`    // numbers that were left out since they differ with what was measured
+	Identical int      `json:"identical"` // timings that were left out since they are one number in every run of all sides
 	Quiet     int      `json:"quiet"`     // timings that were left out since they show no difference
 	Undecided int      `json:"undecided"` // and since nothing can be concluded from them
 }
@@ -66,13 +67,16 @@ type Cell struct {
 	Median     *float64 `json:"median"` // of an invariant the worst run
 	Low        *float64 `json:"low"`    // of the median's interval, null with too few runs; of a count the range
 	High       *float64 `json:"high"`
-	Ratio      *float64 `json:"ratio"` // of medians, to the first side; of a count those of the runs whose seeds both have
+	Ratio      *float64 `json:"ratio"` // of medians, to the first side; of a count see BySeed
 	RatioLow   *float64 `json:"ratio_low"`
 	RatioHigh  *float64 `json:"ratio_high"`
 	P          *float64 `json:"p"` // of a timing, by itself
 	AdjustedP  *float64 `json:"adjusted_p"`
+	BySeed     *BySeed  `json:"by_seed"` // of a count, where the sides share a seed
 	Outcome    Outcome  `json:"outcome"`
 	Warnings   []string `json:"warnings"` // about these numbers, which travel with them
+	notes      []string // of these, what stands below a table
+	doubted    bool     // some runs lack it, can't be true or contradict each other
 	samples    []float64
 	attainable float64 // least p that so many runs can give
 	family     family  // that it was adjusted for

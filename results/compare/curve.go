@@ -46,6 +46,40 @@ func (c curve) last() float64 {
 	return math.Log10(float64(max(1, c.h.TotalCount()+c.overflow)))
 }
 
+// mismatch says in what a histogram's text isn't that of the figures beside it;
+// "" when it is. A plot of it would show other numbers than every table.
+func mismatch(of results.Histogram, h *hdr.Histogram) string {
+	inside := int64(0)
+	if h != nil {
+		inside = h.TotalCount()
+	}
+	switch total := inside + of.Overflow; {
+	case inside == 0 && of.Count != total:
+		return fmt.Sprintf("it is empty, count is %d", of.Count)
+	case of.Count != total:
+		return fmt.Sprintf("it holds %d values, count is %d", total, of.Count)
+	}
+	for _, p := range []struct {
+		name    string
+		percent float64
+		figure  *int64
+	}{{"p50", 50, of.P50}, {"p90", 90, of.P90}, {"p99", 99, of.P99}, {"p999", 99.9, of.P999}, {"max", 100, of.Max}} {
+		// Values above the range rank last (measure.Percentiles). The library asks for
+		// a share of those inside.
+		rank := min(max(int64(p.percent/100*float64(of.Count)+0.5), 1), of.Count)
+		switch {
+		case p.figure == nil:
+		case rank > inside:
+			return fmt.Sprintf("%s lies above the range, its figure is %d µs", p.name, *p.figure)
+		default:
+			if v := h.ValueAtPercentile(100 * float64(rank) / float64(inside)); !h.ValuesAreEquivalent(v, *p.figure) {
+				return fmt.Sprintf("its %s is %d µs, the figure %d µs", p.name, v, *p.figure)
+			}
+		}
+	}
+	return ""
+}
+
 // merge adds up the histograms of runs without loss: counts per bucket, of the
 // widest range and finest resolution among them.
 func merge(runs []*results.Run, name string) (*hdr.Histogram, int64, error) {
@@ -56,6 +90,9 @@ func merge(runs []*results.Run, name string) (*hdr.Histogram, int64, error) {
 		h, err := run.Histograms[name].Decode()
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s, repeat %d: %s: %w", run.Variant, run.Repeat, name, err)
+		}
+		if why := mismatch(run.Histograms[name], h); why != "" {
+			return nil, 0, fmt.Errorf("%s, repeat %d: %s: the histogram doesn't match its own figures: %s", run.Variant, run.Repeat, name, why)
 		}
 		if h != nil {
 			parts = append(parts, h)

@@ -6,7 +6,9 @@
 // distribution, with Holm's correction for looking at several; counts are
 // determined by profile and seed, so the runs of one seed are held against each
 // other, and differ or don't. Copies of a result are no further samples, and
-// results of different settings are no samples of one thing. A comparison judges
+// results of different settings are no samples of one thing. Nothing is concluded
+// from what is left of a side after some of its runs, or their figures, fell
+// away: what fell away is seldom chance. A comparison judges
 // nothing: it has no tolerances, and only package gate passes or fails.
 //
 // The package is pure: it reads no files, has no clock, and the same results

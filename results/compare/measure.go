@@ -76,12 +76,18 @@ func classOn(v *Variant, m results.Metric) results.Class {
 func (g Runs) samples(metric string) []float64 {
 	var out []float64
 	for _, run := range g.runs {
-		if x, ok := run.Value(metric); ok && !math.IsNaN(x) && !math.IsInf(x, 0) {
+		if x, ok := valueOf(run, metric); ok {
 			out = append(out, x)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// valueOf is a run's number, if it has one.
+func valueOf(run *results.Run, metric string) (float64, bool) {
+	x, ok := run.Value(metric)
+	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
 func summarize(x []float64, class results.Class, confidence float64) Cell {
@@ -113,6 +119,13 @@ func summarize(x []float64, class results.Class, confidence float64) Cell {
 	return cell
 }
 
+// note warns of what a reader has to know before the row, so that it stands
+// below the table as well.
+func (c *Cell) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	c.notes, c.Warnings = append(c.notes, text), append(c.Warnings, text)
+}
+
 func (c *Cell) warn(warnings []error) {
 	for _, w := range warnings {
 		if !slices.Contains(c.Warnings, w.Error()) {
@@ -130,30 +143,17 @@ func (m *Metric) compareWith(i int, v *Variant, c *Comparison, o Options) {
 		b.Outcome = NoData
 		return
 	case *a.Median != 0:
-		b.Ratio = results.Number(*b.Median / *a.Median)
+		b.Ratio = results.Number(quotient(*b.Median, *a.Median))
 	}
-	settled := NoOutcome
-	switch {
-	case m.Class == results.Invariant && v.Sides[i].State != Spoiled && v.Sides[0].State != Spoiled:
-		settled = exact(*a.Median, *b.Median, m.Class, m.Better)
-		if settled == Better && v.Sides[i].State != Usable {
-			settled = NotJudged
-		}
-	case v.Sides[0].State != Usable || v.Sides[i].State != Usable:
-		settled = NotJudged
-		if left := v.Sides[0].State != Spoiled && v.Sides[i].State != Spoiled; left && m.Class == results.Deterministic && m.compareCounts(i, v) == Same {
-			settled = Same
-		}
-	case m.Class == results.Deterministic:
-		settled = m.compareCounts(i, v)
-		if isMemory(m.Name) && c.apart(i, concernsMemory) && settled != Same {
-			settled = NotComparable
-		}
-	case c.apart(i, concernsTimings) && !o.Anyway:
-		settled = NotComparable
+	doubtful := m.doubt(i, v)
+	b.Outcome = m.settle(i, v, c, o)
+	// An invariant that a run of this side broke stays broken, whatever its other
+	// runs lack.
+	broke := m.Class == results.Invariant && b.Outcome == Worse && a.N == len(v.Sides[0].runs) && a.samples[0] >= 0 && b.samples[0] >= 0
+	if doubtful && !broke {
+		b.Outcome = NotJudged
 	}
-	b.Outcome = settled
-	if m.Class != results.Timing {
+	if m.Class != results.Timing || doubtful {
 		return
 	}
 	s := func(cell *Cell) *benchmath.Sample {
@@ -161,13 +161,67 @@ func (m *Metric) compareWith(i int, v *Variant, c *Comparison, o Options) {
 	}
 	test := benchmath.AssumeNothing.Compare(s(a), s(b))
 	if constant(a.samples, b.samples) { // no order of ranks is rarer than another
-		if settled == NoOutcome {
+		if b.Outcome == NoOutcome {
 			b.Outcome = Same
 		}
 		return
 	}
 	b.P, b.attainable = results.Number(min(1, test.P)), leastP(a.N, b.N) // ties in the middle give the test more than 1
 	b.warn(test.Warnings)
+}
+
+// settle concludes what needs no test; NoOutcome leaves it to one.
+func (m *Metric) settle(i int, v *Variant, c *Comparison, o Options) Outcome {
+	a, b := &m.Cells[0], &m.Cells[i]
+	switch {
+	case m.Class == results.Invariant && v.Sides[i].State != Spoiled && v.Sides[0].State != Spoiled:
+		out := exact(*a.Median, *b.Median, m.Class, m.Better)
+		if out == Better && v.Sides[i].State != Usable {
+			return NotJudged
+		}
+		return out
+	case v.Sides[0].State != Usable || v.Sides[i].State != Usable:
+		left := v.Sides[0].State != Spoiled && v.Sides[i].State != Spoiled
+		if left && m.Class == results.Deterministic && m.compareCounts(i, v) == Same {
+			return Same
+		}
+		return NotJudged
+	case m.Class == results.Deterministic:
+		out := m.compareCounts(i, v)
+		if isMemory(m.Name) && c.apart(i, concernsMemory) && out != Same {
+			return NotComparable
+		}
+		return out
+	case c.apart(i, concernsTimings) && !o.Anyway:
+		return NotComparable
+	}
+	return NoOutcome
+}
+
+// doubt notes why nothing can be concluded from the numbers of either side,
+// whatever they are: runs without the figure aren't missing by chance, as a p99.9
+// above the range is not, and no invariant or count is below 0.
+func (m *Metric) doubt(i int, v *Variant) bool {
+	b := &m.Cells[i]
+	for _, side := range []int{0, i} {
+		x, all := m.Cells[side].samples, len(v.Sides[side].runs)
+		if len(x) < all {
+			b.doubted = true
+			b.note("%s has it in %d of %s", letter(side), len(x), results.Plural(all, "run"))
+		}
+		if m.neverNegative() && x[0] < 0 {
+			b.doubted = true
+			b.note("%s on %s is impossible; nothing is below 0 there", number(x[0]), letter(side))
+		}
+	}
+	return b.doubted
+}
+
+// neverNegative tells whether the metric counts something. What is a timing
+// under some ack policies only is still a count.
+func (m *Metric) neverNegative() bool {
+	reg, _ := results.Lookup(m.Name)
+	return m.Class != results.Timing || reg.Class != results.Timing
 }
 
 func constant(a, b []float64) bool {

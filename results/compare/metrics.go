@@ -70,7 +70,7 @@ func (c *Comparison) fold(v *Variant) {
 		case !slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.N > 0 }): // null everywhere
 		case m.changed(v) && isTotal(m) && c.explained(m, v):
 			v.Totals = append(v.Totals, m.Title)
-		case m.Class == results.Invariant || slices.Contains(Watched(), m.Name) || m.changed(v):
+		case m.Class == results.Invariant || slices.Contains(Watched(), m.Name) || m.changed(v) || m.doubted():
 			kept = append(kept, m)
 		case m.Class == results.Deterministic && m.all(Same, v):
 			v.Equal = append(v.Equal, m.Name)
@@ -78,6 +78,8 @@ func (c *Comparison) fold(v *Variant) {
 			kept = append(kept, m)
 		case slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.Outcome == TooFew || c.Outcome == NotJudged || c.Outcome == NotComparable }):
 			v.Undecided++
+		case m.all(Same, v):
+			v.Identical++
 		default:
 			v.Quiet++
 		}
@@ -88,6 +90,11 @@ func (c *Comparison) fold(v *Variant) {
 // changed tells whether any side differs, or lacks what another has.
 func (m Metric) changed(v *Variant) bool {
 	return v.lacking(m) || slices.ContainsFunc(m.Cells[1:], func(c Cell) bool { return c.Outcome.concludes() })
+}
+
+// doubted tells whether a row has to be shown for what is noted below it.
+func (m Metric) doubted() bool {
+	return slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.doubted })
 }
 
 // lacking tells whether some sides that have the variant have no number where

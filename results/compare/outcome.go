@@ -16,11 +16,11 @@ const (
 	Better        Outcome = "better"         // changed, in the direction that improves
 	Worse         Outcome = "worse"          // changed, in the other
 	Changed       Outcome = "changed"        // differs, and the metric has no better direction
-	Same          Outcome = "same"           // the same in every run, or a count within 1 %
+	Same          Outcome = "same"           // the same in every run, or a count within 1 % in every seed
 	NoDifference  Outcome = "no difference"  // seen: it may be too small for so many runs
 	TooFew        Outcome = "too few runs"   // no difference, however large, could be told from chance
 	NotComparable Outcome = "not comparable" // timings of other machines
-	NotJudged     Outcome = "not judged"     // a side is invalid, or broke an invariant
+	NotJudged     Outcome = "not judged"     // a side is invalid, broke an invariant, or has the number in some runs only
 	NoData        Outcome = "no data"        // a side doesn't have the number
 )
 

@@ -55,6 +55,7 @@ func TestPlotGolden(t *testing.T) {
 		return withLive(t, measured(t, 10), func(int) results.Histogram {
 			h := histogram(t, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000)
 			h.Count, h.Overflow = h.Count+1, 1
+			h.P90, h.P99, h.P999, h.Max, h.Mean = nil, nil, nil, nil, nil // of ten values, the ninth is the greatest that is known
 			return h
 		})
 	}
@@ -191,5 +192,30 @@ func TestPlotNamesTheSideThatCannotBeRead(t *testing.T) {
 	err := compared(t, Options{}, side("good", measured(t, slow...)), side("broken", broken)).RenderPlot(&bytes.Buffer{}, "live")
 	if err == nil || !strings.Contains(err.Error(), "broken: each, repeat 1: live") {
 		t.Error(err)
+	}
+}
+
+// What a plot shows is what the figures say, or it isn't shown: 9 values of
+// 1 … 9 ms have a p50 of 5 ms, in a cell that ends at 5,003 µs.
+func TestPlotOfAHistogramThatDoesNotMatch(t *testing.T) {
+	for want, change := range map[string]func(*results.Histogram){
+		"it is empty, count is 9":              func(h *results.Histogram) { h.HDR = "" },
+		"it holds 9 values, count is 90":       func(h *results.Histogram) { h.Count = 90 },
+		"it holds 10 values, count is 9":       func(h *results.Histogram) { h.Overflow = 1 },
+		"its p50 is 5003 µs, the figure 50 µs": func(h *results.Histogram) { h.P50 = results.Count(50) },
+		"max lies above the range, its figure is 9007 µs": func(h *results.Histogram) {
+			h.Count, h.Overflow = 10, 1
+			h.P90, h.P99, h.P999 = nil, nil, nil
+		},
+	} {
+		broken := withLive(t, measured(t, 10), func(int) results.Histogram {
+			h := histogram(t, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000)
+			change(&h)
+			return h
+		})
+		err := compared(t, Options{}, side("a", measured(t, slow...)), side("b", broken)).RenderPlot(&bytes.Buffer{}, "live")
+		if err == nil || !strings.Contains(err.Error(), "b: each, repeat 1: live: the histogram doesn't match its own figures: "+want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"ackmark/results"
@@ -32,7 +33,7 @@ func (c *Comparison) RenderMarkdown(w io.Writer) error {
 				markdownTable(&b, fit(rows, 1<<20))
 			}
 		}
-		for _, line := range append([]string{c.folded(v)}, c.missing(v)...) {
+		for _, line := range slices.Concat([]string{c.folded(v)}, c.missing(v), c.notes(v)) {
 			if line != "" {
 				fmt.Fprintf(&b, "\n%s\n", results.EscapeMarkdown(line))
 			}

@@ -189,7 +189,7 @@ func (t *text) variant(c *Comparison, v Variant) error {
 	if line := c.folded(v); line != "" {
 		t.painted(line, "  ", dim)
 	}
-	for _, line := range c.missing(v) {
+	for _, line := range append(c.missing(v), c.notes(v)...) {
 		t.painted(line, "  ", yellow)
 	}
 	return nil
@@ -233,6 +233,9 @@ func (c *Comparison) folded(v Variant) string {
 	}
 	if n := len(v.Equal); n > 0 {
 		parts = append(parts, results.Plural(n, "count")+" the same within 1 %")
+	}
+	if v.Identical > 0 {
+		parts = append(parts, results.Plural(v.Identical, "further timing")+" equal in every run")
 	}
 	if v.Quiet > 0 {
 		parts = append(parts, results.Plural(v.Quiet, "further timing")+" without a difference")

@@ -46,7 +46,7 @@ type Runs struct {
 func gather(s Side, variant string) Runs {
 	g := Runs{State: Absent, Why: "it doesn't have this variant"}
 	var valid, invalid []*results.Run
-	var broken, why string
+	var broken, why, whole string
 	var first *results.Result
 	mixed := false
 	for _, r := range s.Results {
@@ -64,9 +64,12 @@ func gather(s Side, variant string) Runs {
 			switch {
 			case run.Variant != variant:
 				continue
-			case !trusted(run.Verdict.Status):
+			case !usable(r, run):
 				invalid = append(invalid, run)
 				why = firstReason(why, run.Verdict, "")
+				if trusted(run.Verdict.Status) {
+					whole = or(whole, asAWhole(r, variant))
+				}
 			default:
 				valid = append(valid, run)
 				broken = firstReason(broken, run.Verdict, results.ReasonInvariant)
@@ -80,16 +83,20 @@ func gather(s Side, variant string) Runs {
 		return g
 	case len(valid) == 0:
 		g.State, g.runs, g.Used = Spoiled, invalid, len(invalid)
-		g.Why = "its only run is invalid" + because(why)
-		if all > 1 {
-			g.Why = fmt.Sprintf("all of its %d runs are invalid%s", all, because(why))
+		switch {
+		case why == "" && whole != "":
+			g.Why = whole
+		case all == 1:
+			g.Why = "its only run is invalid" + because(why)
+		default:
+			g.Why = fmt.Sprintf("all of its %d runs are invalid%s", all, because(or(why, whole)))
 		}
 	case broken != "":
 		g.State, g.Why = Broken, broken
 	case mixed:
 		g.State, g.Why = Mixed, "its results measured different things, which are no samples of one; nothing is concluded"
 	case len(invalid) > 0:
-		g.State, g.Why = Partial, fmt.Sprintf("%d of its %s %s invalid and left out%s", len(invalid), results.Plural(all, "run"), are(len(invalid)), because(why))
+		g.State, g.Why = Partial, fmt.Sprintf("%d of its %s %s invalid and left out%s", len(invalid), results.Plural(all, "run"), are(len(invalid)), because(or(why, whole)))
 	default:
 		g.State, g.Why = Usable, ""
 	}
@@ -100,6 +107,60 @@ func gather(s Side, variant string) Runs {
 // the four is that of a run nobody judged.
 func trusted(s results.Status) bool {
 	return s == results.Pass || s == results.Fail || s == results.Inconclusive
+}
+
+// usable tells whether a run's numbers may be used: neither it nor its result as a
+// whole is invalid.
+func usable(r *results.Result, run *results.Run) bool {
+	return trusted(run.Verdict.Status) && !condemned(r, run.Variant)
+}
+
+// condemned tells whether a variant is invalid though none of its runs is, as
+// after an interruption, or with fewer repeats than were asked for. Which of the
+// numbers are to blame can't be told, so none is used. Where runs are invalid,
+// these are the reason, and leaving them out is enough.
+func condemned(r *results.Result, variant string) bool {
+	invalidRun, invalidVariant := false, false
+	for i := range r.Runs {
+		if !trusted(r.Runs[i].Verdict.Status) {
+			if r.Runs[i].Variant == variant {
+				return false
+			}
+			invalidRun = true
+		}
+	}
+	for i := range r.Variants {
+		if r.Variants[i].Verdict.Status == results.Invalid {
+			if r.Variants[i].Name == variant {
+				return true
+			}
+			invalidVariant = true
+		}
+	}
+	return !trusted(r.Verdict.Status) && !invalidRun && !invalidVariant
+}
+
+// asAWhole words why a side is invalid though a run of it isn't; "" where each
+// run is.
+func (s Side) asAWhole() string {
+	for _, r := range s.Results {
+		for k := range r.Runs {
+			if trusted(r.Runs[k].Verdict.Status) && condemned(r, r.Runs[k].Variant) {
+				return asAWhole(r, r.Runs[k].Variant)
+			}
+		}
+	}
+	return ""
+}
+
+// asAWhole words why a condemned variant is.
+func asAWhole(r *results.Result, variant string) string {
+	for i := range r.Variants {
+		if r.Variants[i].Name == variant && r.Variants[i].Verdict.Status == results.Invalid {
+			return "the variant is invalid though none of its runs is" + because(firstReason("", r.Variants[i].Verdict, ""))
+		}
+	}
+	return "the result is invalid though none of its runs is" + because(firstReason("", r.Verdict, ""))
 }
 
 func firstReason(have string, v results.Verdict, kind results.ReasonKind) string {
@@ -180,7 +241,7 @@ type SideInfo struct {
 	Results  int            `json:"results"`
 	Variants int            `json:"variants"`
 	Runs     int            `json:"runs"`
-	Invalid  int            `json:"invalid"` // of these runs
+	Invalid  int            `json:"invalid"` // of these runs, by themselves or with their result
 	Status   results.Status `json:"status"`  // the worst verdict of its results
 	Embedded bool           `json:"embedded"`
 	Profile  string         `json:"profile"`
@@ -197,7 +258,7 @@ func describe(i int, s Side) SideInfo {
 	for _, r := range s.Results {
 		info.Runs += len(r.Runs)
 		for k := range r.Runs {
-			if !trusted(r.Runs[k].Verdict.Status) {
+			if !usable(r, &r.Runs[k]) {
 				info.Invalid++
 			}
 		}

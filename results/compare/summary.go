@@ -10,16 +10,21 @@ import (
 
 // legend explains the columns.
 func (c *Comparison) legend() string {
-	few, cpu := false, false
+	few, cpu, seeds := false, false, false
 	for _, v := range c.Variants {
 		for _, m := range v.Metrics {
 			cpu = cpu || strings.HasSuffix(m.Name, "_us_per_delivery")
 			for i, cell := range m.Cells {
+				seeds = seeds || cell.BySeed != nil
 				few = few || i > 0 && m.Class == results.Timing && cell.RatioLow != nil && (cell.N < 6 || m.Cells[0].N < 6)
 			}
 		}
 	}
-	out := fmt.Sprintf("A, B: median of the runs, ± the wider half of its %.0f %% interval, of a count ± its range. change: of the medians, with a bootstrap interval. p: Mann-Whitney U test, adjusted (Holm) for all timings looked at; up to %g a difference is called one.",
+	byseed := ""
+	if seeds {
+		byseed = " Counts are compared by the runs of the same seed: shown are the medians of the seeds that both sides have; the change is the median of the seeds', or that of the seed that moved most where not all moved alike."
+	}
+	out := fmt.Sprintf("A, B: median of the runs, ± the wider half of its %.0f %% interval, of a count ± its range. change: of the medians, with a bootstrap interval."+byseed+" p: Mann-Whitney U test, adjusted (Holm) for all timings looked at; up to %g a difference is called one.",
 		c.Confidence*100, c.Alpha)
 	if cpu {
 		out += " CPU: of the whole process, per delivery."

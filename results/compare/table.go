@@ -31,6 +31,9 @@ func (c *Comparison) rows(v Variant, side int) [][]string {
 			continue
 		}
 		a, b := m.Cells[0], m.Cells[side]
+		if b.BySeed != nil { // the numbers are those that were compared
+			a, b = b.BySeed.cells(b)
+		}
 		s := scaleOf(m)
 		value := func(c Cell) string {
 			if c.Median == nil {

@@ -16,11 +16,11 @@ func (c *Comparison) warn(o Options) {
 		case 0:
 			warnf("%s holds no run", s.Letter)
 		case s.Invalid:
-			what := "none of its " + results.Plural(s.Runs, "run") + " can"
+			what := "none of its " + results.Plural(s.Runs, "run") + " can be trusted"
 			if s.Runs == 1 {
-				what = "its only run can't"
+				what = "its only run can't be trusted"
 			}
-			warnf("%s is invalid: %s be trusted; nothing is concluded from it", s.Letter, what)
+			warnf("%s is invalid: %s; nothing is concluded from it", s.Letter, or(c.sides[i].asAWhole(), what))
 		}
 		if slices.ContainsFunc(c.sides[i].Results, func(r *results.Result) bool { return r.Interrupted }) {
 			warnf("%s was interrupted: what it holds is what was measured until then", s.Letter)
@@ -51,7 +51,7 @@ func (c *Comparison) warn(o Options) {
 func (c *Comparison) warnApart(i int, o Options, warnf func(string, ...any)) {
 	on := c.Sides[i].Letter
 	var machine, profile []string
-	within := false
+	within, apart := false, false
 	for _, d := range c.Differences {
 		if d.Side != letter(i) && d.Side != letter(0) {
 			continue
@@ -61,7 +61,10 @@ func (c *Comparison) warnApart(i int, o Options, warnf func(string, ...any)) {
 			machine = append(machine, d.What)
 			within = within || d.Within
 		case d.Concerns == ConcernsCounts && d.Side == letter(i) && !d.Within:
-			profile = append(profile, strings.SplitN(d.What, ", ", 2)[0])
+			apart = true
+			if what := strings.SplitN(d.What, ", ", 2)[0]; !strings.HasPrefix(what, "hash of") { // that tells nobody anything twice
+				profile = append(profile, what)
+			}
 		}
 	}
 	if len(machine) > 0 {
@@ -75,8 +78,12 @@ func (c *Comparison) warnApart(i int, o Options, warnf func(string, ...any)) {
 			warnf("%s: timings aren't comparable, so nothing is concluded from them", what)
 		}
 	}
-	if len(profile) > 0 {
-		warnf("%s measured something else than A (%s): its counts differ for that reason too", on, listed(profile))
+	if apart {
+		what := ""
+		if len(profile) > 0 {
+			what = " (" + listed(profile) + ")"
+		}
+		warnf("%s measured something else than A%s: its counts differ for that reason too", on, what)
 	}
 }
 
@@ -118,14 +125,14 @@ func (c *Comparison) tooFew() string {
 }
 
 // invariantsHold lists the invariants that are shown, if all of them are 0 on
-// every side that has the variant.
+// every side that has the variant, in every run.
 func (v Variant) invariantsHold() (held []string) {
 	for _, m := range v.Metrics {
 		if m.Class != results.Invariant {
 			continue
 		}
 		for i, cell := range m.Cells {
-			if v.Sides[i].State != Absent && (cell.Median == nil || *cell.Median != 0) {
+			if v.Sides[i].State != Absent && (cell.Median == nil || *cell.Median != 0 || *cell.Low < 0 || cell.N < len(v.Sides[i].runs)) {
 				return nil
 			}
 		}

@@ -60,6 +60,9 @@ func number(v float64) string {
 	if a := math.Abs(v); a != 0 && v != math.Trunc(v) || a != 0 && a < 100 && v != math.Trunc(v) {
 		decimals = min(max(0, 2-int(math.Floor(math.Log10(a)))), 9)
 	}
+	if math.Abs(v) >= 1e15 { // no number of anything real, nor one to read
+		return strings.Replace(strconv.FormatFloat(v, 'e', 2, 64), "-", "−", 1)
+	}
 	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
 	whole, fraction, dotted := strings.Cut(s, ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
@@ -90,16 +93,24 @@ func (c Cell) spread() string {
 	return "±" + strconv.FormatFloat(max(half*100, 1), 'f', 0, 64) + "%"
 }
 
-// change words a ratio to the first side: "−11 %", "+0.4 %", "×31".
+// change words a ratio to the first side: "−11 %", "+0.4 %", "×31", "×>999".
 func change(ratio float64) string {
 	switch d := (ratio - 1) * 100; {
 	case ratio >= 9.995:
-		return "×" + number(math.Round(ratio))
+		return times(math.Round(ratio))
 	case d == 0:
 		return "0 %"
 	default:
 		return signed(d) + " %"
 	}
+}
+
+// times words a ratio; above 999 it only says so.
+func times(ratio float64) string {
+	if ratio >= 999.5 {
+		return "×>999"
+	}
+	return "×" + number(ratio)
 }
 
 func signed(percent float64) string {
@@ -117,12 +128,12 @@ func signed(percent float64) string {
 	return sign + strconv.FormatFloat(a, 'f', 0, 64)
 }
 
-// change is that of a cell's median.
+// change is that of a cell's median, or of a count's seeds.
 func (c Cell) change(first Cell) string {
 	switch {
 	case c.Median == nil || first.Median == nil:
 		return ""
-	case *first.Median == *c.Median:
+	case c.BySeed == nil && *first.Median == *c.Median:
 		return "0 %"
 	case c.Ratio == nil:
 		return "was 0"
@@ -139,7 +150,7 @@ func (c Cell) interval() string {
 	}
 	low, high := *c.RatioLow, *c.RatioHigh
 	if low >= 9.995 || high >= 9.995 {
-		return "×" + number(low) + " … ×" + number(high)
+		return times(low) + " … " + times(high)
 	}
 	return signed((low-1)*100) + " … " + signed((high-1)*100) + " %"
 }
