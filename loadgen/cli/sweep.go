@@ -3,16 +3,15 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ackmark/loadgen/engine"
+	"ackmark/profiles"
 	"ackmark/results"
 	"ackmark/results/sweep"
 )
@@ -45,6 +44,9 @@ func (a *app) sweepCommandOf(o *sweepOptions) *cobra.Command {
 			"other costs less at no more risk, or risks less at no more cost. It recommends\n" +
 			"the point that is best in --choose among those that passed and meet all of\n" +
 			"--subject-to; if there is none, the exit code is 1.\n\n" +
+			"A point that can't be measured, since its server refuses it for instance, is\n" +
+			"passed over, and tried again by --resume after the others; the exit code is 5.\n" +
+			"If the first two points fail, or three for the same reason, it gives up.\n\n" +
 			"A run that is invalid because this machine was too busy for the generator is\n" +
 			"measured again after the others, twice at most. Of its tries the last that is\n" +
 			"valid counts.\n\n" +
@@ -71,7 +73,7 @@ func (a *app) sweepCommandOf(o *sweepOptions) *cobra.Command {
 	f.SortFlags = false
 	f.StringArrayVar(&o.vary, "vary", nil, "measure at each value in `KEY=A,B,C`; repeatable. What the profile varies is left out then")
 	f.StringVar(&o.choose, "choose", "", "recommend the point that is best in `METRIC`")
-	f.StringArrayVar(&o.subjectTo, "subject-to", nil, "consider only points that meet `STATEMENTS`, e.g. \"live.p99 < 200ms, lost == 0\"; repeatable")
+	f.StringArrayVar(&o.subjectTo, "subject-to", nil, "consider only points that meet `STATEMENTS`, e.g. \"live.p99 < 200ms, lost == 0\"; repeatable. \"none\" drops what the profile or the sweep had")
 	f.StringVar(&o.pareto, "pareto", "", "mark the Pareto front of `COST,RISK`, two metrics")
 	f.BoolVar(&o.skip, "skip-impossible", false, "leave impossible combinations out instead of refusing them")
 	f.Uint64Var(&o.orderSeed, "order-seed", 0, "start the random order at `N` instead of the profile's seed")
@@ -91,7 +93,8 @@ func aliasLines() string {
 
 // sweep plans or goes on with a sweep, measures, writes and prints.
 func (a *app) sweep(ctx context.Context, name string, o *sweepOptions) error {
-	s := &sweeping{progress: newProgress(a.Err, o.quiet), said: map[string]bool{}, kept: sweep.Tries{}, run: o.run}
+	s := &sweeping{progress: newProgress(a.Err, o.quiet), said: map[string]bool{}, kept: sweep.Tries{}, run: o.run,
+		failed: failures{known: map[sweep.Turn]error{}, fresh: map[sweep.Turn]error{}}}
 	defer s.close()
 	if err := s.take(o); err != nil {
 		return err
@@ -111,7 +114,10 @@ func (a *app) sweep(ctx context.Context, name string, o *sweepOptions) error {
 	if err := s.open(o); err != nil {
 		return err
 	}
-	failed := s.measure(ctx)
+	if s.question.Objective.Name != "" && o.given("resume") {
+		s.say("%s", s.asked(o))
+	}
+	failed := withoutOut(s.measure(ctx))
 	s.progress.end()
 	return a.concludeSweep(s, failed, o)
 }
@@ -127,12 +133,7 @@ func (a *app) dryRun(s *sweeping, o *sweepOptions) error {
 	}
 	var b strings.Builder
 	turns := append(s.plan.Missing(s.kept), s.plan.Again(s.kept)...)
-	points, crashes := 0, ""
-	for _, set := range s.cfg.Settings {
-		if set.CrashOf == "" {
-			points++
-		}
-	}
+	points, crashes := s.rows(), ""
 	if n := len(s.plan.Points); n > points {
 		crashes = fmt.Sprintf(", with crash variants %d settings,", n)
 	}
@@ -158,95 +159,16 @@ func (a *app) dryRun(s *sweeping, o *sweepOptions) error {
 	return a.print(b.String())
 }
 
-// concludeSweep writes the files, prints the table or JSON, and turns all that
-// happened into one exit code.
-func (a *app) concludeSweep(s *sweeping, failed error, o *sweepOptions) error {
-	hint := s.hint()
-	result, err := s.result()
-	if result == nil || err != nil { // no run ended
-		a.code = int(results.ExitInterrupted)
-		if failed = errors.Join(failed, err); failed == nil {
-			s.progress.line(hint)
-			return nil
+// rows is how many points the table will have: a crash variant shares the row of
+// what it is with crashes, where that is measured, too.
+func (s *sweeping) rows() int {
+	all := len(s.cfg.Settings)
+	for _, set := range s.cfg.Settings {
+		if set.CrashOf != "" && slices.ContainsFunc(s.cfg.Settings, func(of profiles.Setting) bool { return of.Name == set.CrashOf }) {
+			all--
 		}
-		if result == nil && !s.abandon() && hint != "" {
-			s.progress.line(hint)
-		}
-		return &failure{codeOf(failed), failed}
 	}
-	table, err := sweep.NewTable(result, s.question)
-	if err != nil {
-		return &failure{results.ExitCouldNotRun, err}
-	}
-	written := s.write(result, table)
-	printed := a.showSweep(result, table, o)
-	if !o.quiet && written == nil {
-		fmt.Fprintf(a.Err, "written to %s\n", s.dir.path)
-	}
-	if hint != "" {
-		fmt.Fprintln(a.Err, hint)
-	}
-	a.code = int(sweepCode(result, table))
-	switch {
-	case failed != nil:
-		return &failure{codeOf(failed), failed}
-	case written != nil:
-		return &failure{results.ExitCouldNotRun, written}
-	case printed != nil && a.code == 0:
-		return printed
-	case printed != nil:
-		fmt.Fprintf(a.Err, "loadgen: %v\n", printed)
-	}
-	return nil
-}
-
-// hint says how to go on; "" where nothing is left to do.
-func (s *sweeping) hint() string {
-	missing, again := len(s.plan.Missing(s.kept)), len(s.plan.Again(s.kept))
-	if missing+again == 0 {
-		return ""
-	}
-	call := "loadgen sweep --resume " + sweep.Quoted(s.dir.path)
-	if flag := storeFlag(s.plan.Store); flag != "" {
-		call += ", with " + flag + ","
-	}
-	text := fmt.Sprintf("%s measures the %d of %s missing", call, missing, results.Plural(len(s.plan.Turns()), "run"))
-	if again > 0 {
-		text += fmt.Sprintf(", and %s again for which the machine was too busy", results.Plural(again, "run"))
-	}
-	return text
-}
-
-// codeOf is exitOf for errors that may know their code.
-func codeOf(err error) results.ExitCode {
-	var f *failure
-	if errors.As(err, &f) {
-		return f.code
-	}
-	return exitOf(err)
-}
-
-// sweepCode is the verdict's code; that no point is eligible is a fail, unless
-// what was measured can't be trusted anyway.
-func sweepCode(r *results.Result, t *sweep.Table) results.ExitCode {
-	none := t.Choice != nil && t.Choice.Point == nil
-	if none && (r.ExitCode == results.ExitPass || r.ExitCode == results.ExitInconclusive) {
-		return results.ExitFail
-	}
-	return r.ExitCode
-}
-
-func (s *sweeping) write(r *results.Result, t *sweep.Table) error {
-	fill := func(name string, draw func(io.Writer) error) error {
-		var b strings.Builder
-		if err := draw(&b); err != nil {
-			return err
-		}
-		return results.WriteFile(filepath.Join(s.dir.path, name), []byte(b.String()))
-	}
-	return errors.Join(
-		results.Write(filepath.Join(s.dir.path, results.FileName), r),
-		fill(results.TableMarkdown, t.RenderMarkdown), fill(results.TableCSV, t.RenderCSV))
+	return all
 }
 
 func (a *app) showSweep(r *results.Result, t *sweep.Table, o *sweepOptions) error {

@@ -23,7 +23,11 @@ func (s *sweeping) ask(o *sweepOptions) error {
 	if o.choose != "" {
 		chosen, from["choose"] = strings.TrimSpace(o.choose), "--choose"
 	}
-	if len(o.subjectTo) > 0 {
+	s.before = !o.given("subject-to") && len(o.subjectTo) > 0 // of the plan
+	switch {
+	case o.dropsSubject(), o.given("resume") && len(o.subjectTo) == 0: // the plan has what the profile said, unless it was dropped
+		subject = nil
+	case len(o.subjectTo) > 0:
 		subject, from["subject"] = nil, "--subject-to"
 		for _, text := range o.subjectTo {
 			for part := range strings.SplitSeq(text, ",") {
@@ -53,6 +57,30 @@ func (s *sweeping) ask(o *sweepOptions) error {
 	var err error
 	s.question, err = sweep.NewQuestion(chosen, subject, pareto)
 	return err
+}
+
+// dropsSubject tells that nothing need be met, whatever the profile or the sweep
+// had.
+func (o *sweepOptions) dropsSubject() bool {
+	if !o.given("subject-to") {
+		return false
+	}
+	text := strings.TrimSpace(strings.Join(o.subjectTo, ""))
+	return text == "" || text == "none"
+}
+
+// asked is the question in words, for who goes on with a sweep and may have
+// forgotten what was asked.
+func (s *sweeping) asked(o *sweepOptions) string {
+	text := "asked: the best in " + s.question.Objective.Name
+	if len(o.subjectTo) == 0 {
+		return text + ", subject to nothing"
+	}
+	text += ", subject to " + strings.Join(o.subjectTo, ", ")
+	if s.before {
+		text += "; that is kept from before, and --subject-to none drops it"
+	}
+	return text
 }
 
 const (

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"ackmark/profiles"
 	"ackmark/results"
 	"ackmark/results/sweep"
 )
@@ -85,17 +88,22 @@ func (s *sweeping) open(o *sweepOptions) error {
 	if err := os.MkdirAll(filepath.Join(s.dir.path, runsDir), 0o755); err != nil {
 		return couldNotRun(err)
 	}
-	b, err := s.plan.Encode()
+	var err error
 	for _, path := range s.broken {
 		err = errors.Join(err, putAside(path))
-	}
-	if err == nil {
-		err = results.WriteFile(filepath.Join(s.dir.path, sweep.PlanName), b)
 	}
 	if err != nil {
 		return couldNotRun(err)
 	}
-	return nil
+	if err := s.writePlan(); err != nil && !s.complete() {
+		return err
+	}
+	return nil // of a complete sweep the table will be refused, too, and that is said
+}
+
+// complete tells that nothing is left to measure.
+func (s *sweeping) complete() bool {
+	return len(s.plan.Missing(s.kept))+len(s.plan.Again(s.kept)) == 0
 }
 
 // putAside renames a file, over no other.
@@ -110,9 +118,10 @@ func putAside(path string) error {
 }
 
 // abandon removes the directory of a new sweep that kept nothing. False: it
-// stays, for it is an older one or holds something, such as logs of children.
+// stays, for it is an older one or holds something: logs of children, or a note of
+// what failed.
 func (s *sweeping) abandon() bool {
-	if len(s.dir.made) == 0 || os.Remove(filepath.Join(s.dir.path, runsDir)) != nil {
+	if len(s.dir.made) == 0 || len(s.failed.order) > 0 || os.Remove(filepath.Join(s.dir.path, runsDir)) != nil {
 		return false
 	}
 	plan := filepath.Join(s.dir.path, sweep.PlanName)
@@ -139,8 +148,8 @@ func readPlan(dir string) (*sweep.Plan, error) {
 }
 
 // readRuns reads the runs of an earlier part of the sweep. A file that holds no
-// result is put aside, and its run is missing; one that can't be read stays, and
-// is an error: it may be a good run.
+// run is put aside; one that can't be read stays, and is an error: it may be a
+// good run.
 func (s *sweeping) readRuns() error {
 	dir := filepath.Join(s.dir.path, runsDir)
 	files, err := os.ReadDir(dir)
@@ -149,6 +158,7 @@ func (s *sweeping) readRuns() error {
 	}
 	pathOf := map[int]string{} // by the number of the run
 	first, firstPath := (*results.Result)(nil), ""
+	var broken []error // of s.broken
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name())
 		if filepath.Ext(path) != ".json" {
@@ -161,13 +171,13 @@ func (s *sweeping) readRuns() error {
 		var unreadable *fs.PathError
 		switch {
 		case errors.As(err, &unreadable):
-			return couldNotRun(err)
+			return couldNotRun(fmt.Errorf("%w; %s should be a run of this sweep: make it readable, or take it away", err, path))
 		case err != nil:
-			s.progress.line(fmt.Sprintf("warning: %v: that run is measured again", err))
+			broken = append(broken, err)
 			s.broken = append(s.broken, path)
 			continue
 		}
-		turn, ok := s.turnOf(&r.Runs[0])
+		turn, ok := s.turnOf(r)
 		number := r.Runs[0].Number
 		switch {
 		case !ok || r.Profile.Hash != s.plan.Hash:
@@ -188,12 +198,39 @@ func (s *sweeping) readRuns() error {
 	for _, of := range s.kept {
 		slices.SortFunc(of, func(a, b *results.Result) int { return cmp.Compare(a.Runs[0].Number, b.Runs[0].Number) })
 	}
+	for i, path := range s.broken {
+		what := "it is put aside, and no run of this sweep is missing for it"
+		if s.missingFor(path) {
+			what = "that run is measured again"
+		}
+		s.progress.line(fmt.Sprintf("warning: %v: %s", broken[i], what))
+	}
 	return nil
 }
 
-func (s *sweeping) turnOf(r *results.Run) (sweep.Turn, bool) {
-	i := slices.IndexFunc(s.plan.Points, func(p sweep.PlanPoint) bool { return p.Name == r.Variant })
-	return sweep.Turn{Point: i, Repeat: r.Repeat}, i >= 0 && r.Repeat >= 1 && r.Repeat <= s.plan.Repeats
+// turnOf finds the turn that a file with one run is of. What was measured must be
+// the point, and not only bear its name.
+func (s *sweeping) turnOf(r *results.Result) (sweep.Turn, bool) {
+	run := &r.Runs[0]
+	i := slices.IndexFunc(s.cfg.Settings, func(set profiles.Setting) bool { return set.Name == run.Variant })
+	if i < 0 || len(r.Variants) != 1 || run.Repeat < 1 || run.Repeat > s.plan.Repeats {
+		return sweep.Turn{}, false
+	}
+	set, was := s.cfg.Settings[i], r.Variants[0]
+	same := was.Name == set.Name && was.Hash == profiles.HashSettings([]profiles.Setting{set}) && maps.Equal(was.Set, set.Set)
+	return sweep.Turn{Point: i, Repeat: run.Repeat}, same
+}
+
+// runName is how the files of a turn are called, behind their number.
+func (s *sweeping) runName(t sweep.Turn) string {
+	return fmt.Sprintf("%s-%d", strings.TrimRight(fileName(s.plan.Points[t.Point].Name), "-"), t.Repeat)
+}
+
+// missingFor tells that a file has the name of a run that is missing.
+func (s *sweeping) missingFor(path string) bool {
+	number, name, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
+	_, err := strconv.Atoi(number)
+	return err == nil && slices.ContainsFunc(s.plan.Missing(s.kept), func(t sweep.Turn) bool { return s.runName(t) == name })
 }
 
 // measuredOtherwise says in what machine and store of two runs differ; "" is not

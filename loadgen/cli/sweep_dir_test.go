@@ -95,6 +95,19 @@ func TestSweepLocked(t *testing.T) {
 	}
 }
 
+// relabel makes a run say that it is of the point of another file.
+func relabel(t *testing.T, path, other string) {
+	t.Helper()
+	r, err := results.Read(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, path, func(d map[string]any) {
+		run := d["runs"].([]any)[0].(map[string]any)
+		run["variant"], run["number"] = r.Runs[0].Variant, 9
+	})
+}
+
 // A refusal lets go of the directory, so that a mended one can go on.
 func TestSweepRefused(t *testing.T) {
 	f := &fakeEngine{t: t}
@@ -114,6 +127,17 @@ func TestSweepRefused(t *testing.T) {
 		{"a run of another point", func(t *testing.T, _, first, _ string) {
 			edit(t, first, func(d map[string]any) { d["runs"].([]any)[0].(map[string]any)["variant"] = "every=3" })
 		}, results.ExitUsage, "is no run of this sweep; take it away"},
+		{"a run with the name of another point", func(t *testing.T, _, first, second string) {
+			relabel(t, first, second)
+		}, results.ExitUsage, "is no run of this sweep; take it away"},
+		{"a run whose settings are another point's", func(t *testing.T, _, first, _ string) {
+			edit(t, first, func(d map[string]any) {
+				d["variants"].([]any)[0].(map[string]any)["set"] = map[string]any{"clients.ack.every": "7"}
+			})
+		}, results.ExitUsage, "is no run of this sweep; take it away"},
+		{"a run whose point is another profile's", func(t *testing.T, _, first, _ string) {
+			edit(t, first, func(d map[string]any) { d["variants"].([]any)[0].(map[string]any)["hash"] = "0" })
+		}, results.ExitUsage, "is no run of this sweep; take it away"},
 		{"a repeat too many", func(t *testing.T, _, first, _ string) {
 			edit(t, first, func(d map[string]any) { d["runs"].([]any)[0].(map[string]any)["repeat"] = 2 })
 		}, results.ExitUsage, "is no run of this sweep; take it away"},
@@ -125,7 +149,12 @@ func TestSweepRefused(t *testing.T) {
 			if err := errors.Join(os.Remove(first), os.Mkdir(first, 0o755)); err != nil {
 				t.Fatal(err)
 			}
-		}, results.ExitCouldNotRun, "reading result"},
+		}, results.ExitCouldNotRun, "should be a run of this sweep: make it readable, or take it away"},
+		{"a link to nothing", func(t *testing.T, dir, _, _ string) {
+			if err := os.Symlink("nowhere", filepath.Join(dir, runsDir, "y.json")); err != nil {
+				t.Fatal(err)
+			}
+		}, results.ExitCouldNotRun, "y.json should be a run of this sweep: make it readable, or take it away"},
 		{"a file for the runs", func(t *testing.T, dir, _, _ string) {
 			if err := os.RemoveAll(filepath.Join(dir, runsDir)); err != nil {
 				t.Fatal(err)

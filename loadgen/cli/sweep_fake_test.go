@@ -23,12 +23,16 @@ type fakeEngine struct {
 	// busy tells the tries, from 1, in which the generator hadn't the machine it
 	// needs. Nil: none.
 	busy func(point string, try int) bool
+	// fails tells the tries, from 1, that end in an error of the run's own, with a
+	// store that works. Nil: none.
+	fails func(point string, try int) error
 	// before is called with the number of the call, from 1; its error ends it. Nil:
 	// nothing.
 	before func(call int) error
 
 	calls int
 	tries map[string]int // by point and repeat
+	order []string       // points of the calls, in order
 }
 
 // key names a turn.
@@ -51,6 +55,16 @@ func (f *fakeEngine) run(_ context.Context, cfg engine.Config) (*results.Result,
 	key := f.key(setting.Name, turn.Repeat)
 	f.tries[key]++
 	try := f.tries[key]
+	f.order = append(f.order, setting.Name)
+	redis := []results.Node{{Name: "Redis 1", Kind: results.Private, Version: f.redis}}
+	if f.fails != nil {
+		if err := f.fails(setting.Name, try); err != nil {
+			for name, text := range map[string]string{"redis-1.log": "", "server-3.log": "no " + setting.Name} {
+				put(f.t, filepath.Join(cfg.LogDir, name), text)
+			}
+			return &results.Result{Redis: redis}, err
+		}
+	}
 
 	began := time.Date(2026, 1, 2, 3, 0, 10*f.calls, 0, time.UTC)
 	us := func(v int64) *int64 { return results.Count(v) }
@@ -82,7 +96,7 @@ func (f *fakeEngine) run(_ context.Context, cfg engine.Config) (*results.Result,
 		Profile:     results.Profile{Name: cfg.Source.Name(), Hash: profiles.HashSettings(cfg.Settings), Source: string(cfg.Source.YAML()), Seed: 1},
 		Environment: results.FingerprintFrom(results.Collect(f.redis)),
 		Servers:     []results.Node{{Name: "server 1", Kind: results.Private}}, Generators: []results.Node{{Name: "generator 1", Kind: results.Private}},
-		Redis: []results.Node{{Name: "Redis 1", Kind: results.Private, Version: f.redis}},
+		Redis: redis,
 		Runs:  []results.Run{run},
 	}
 	rules, err := engine.RulesOf([]profiles.Setting{setting})

@@ -19,6 +19,7 @@ type sweeping struct {
 	plan     *sweep.Plan
 	cfg      engine.Config
 	question sweep.Question
+	before   bool              // what its points must meet was said before this process
 	left     profiles.Problems // impossible points
 	progress *progress
 	said     map[string]bool // notes of runs that were shown
@@ -26,6 +27,7 @@ type sweeping struct {
 	lock     *os.File
 
 	kept        sweep.Tries
+	failed      failures
 	broken      []string // files in the place of runs that hold none
 	number      int      // of the last run
 	interrupted bool
@@ -84,7 +86,11 @@ func (a *app) planSweep(s *sweeping, name string, o *sweepOptions) error {
 		s.progress.line(fmt.Sprintf("warning: runs were measured by loadgen %s, this is %s; they share a table only if both servers are the same", was.ToolVersion, s.plan.ToolVersion))
 	}
 	s.plan.Started = was.Started
-	return s.readRuns()
+	if err := s.readRuns(); err != nil {
+		return err
+	}
+	s.recall(was)
+	return nil
 }
 
 // source is the profile: as it was where a sweep goes on and none is named.

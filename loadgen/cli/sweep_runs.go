@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ackmark/loadgen/engine"
@@ -15,19 +14,19 @@ import (
 	"ackmark/results/sweep"
 )
 
-// measure carries out what is missing, then what must be measured again.
+// measure carries out what is missing, then what must be measured again. A point
+// whose run fails is passed over; the error names those, or why nothing more was
+// tried.
 func (s *sweeping) measure(ctx context.Context) error {
-	turns := s.plan.Missing(s.kept)
+	turns := s.failedLast(s.plan.Missing(s.kept))
 	if done := len(s.plan.Turns()) - len(turns); done > 0 {
 		s.say("%d of %s measured before, %d missing", done, results.Plural(len(s.plan.Turns()), "run"), len(turns))
 	}
 	for {
-		for i := range turns {
-			if err := s.measureOne(ctx, turns[i:]); err != nil || s.interrupted {
-				return err
-			}
+		if err := s.measureAll(ctx, turns); err != nil || s.interrupted {
+			return err
 		}
-		if turns = s.plan.Again(s.kept); len(turns) == 0 {
+		if turns = s.hopeful(s.plan.Again(s.kept)); len(turns) == 0 {
 			break
 		}
 		s.say("measured again, since this machine was too busy for the generator: %s", results.Plural(len(turns), "run"))
@@ -35,6 +34,29 @@ func (s *sweeping) measure(ctx context.Context) error {
 	if n := len(s.plan.InVain(s.kept)); n > 0 {
 		s.progress.line(fmt.Sprintf("warning: this machine was too busy for the generator in %d of %s, %d times each; a quieter machine or less load would help",
 			n, results.Plural(len(s.plan.Turns()), "run"), sweep.MostTries))
+	}
+	return s.unmeasured()
+}
+
+// measureAll carries out the turns, as far as they can be. What failed and
+// whether it was interrupted is in s.
+func (s *sweeping) measureAll(ctx context.Context, turns []sweep.Turn) error {
+	for len(turns) > 0 {
+		turn := turns[0]
+		err := s.measureOne(ctx, turns)
+		var own *pointFailure
+		switch {
+		case s.interrupted && err == nil:
+			return nil
+		case err == nil:
+			err = s.measuredAfterAll(turn)
+		case errors.As(err, &own):
+			err = s.noteFailure(turn, own.err)
+		}
+		if err != nil {
+			return err
+		}
+		turns = s.hopeful(turns[1:])
 	}
 	return nil
 }
@@ -52,10 +74,12 @@ func (s *sweeping) measureOne(ctx context.Context, turns []sweep.Turn) error {
 	turn, number := turns[0], s.number+1
 	cfg := s.cfg
 	cfg.Order = []engine.Turn{{Setting: turn.Point, Repeat: turn.Repeat}}
-	cfg.LogDir = s.dir.path
-	point := strings.TrimRight(fileName(s.plan.Points[turn.Point].Name), "-")
-	base := filepath.Join(s.dir.path, runsDir, fmt.Sprintf("%03d-%s-%d", number, point, turn.Repeat))
-	cfg.Histograms = func(h engine.RunHistograms) error { return writeHistograms(base+".hlog", h) }
+	base := filepath.Join(s.dir.path, runsDir, fmt.Sprintf("%03d-%s", number, s.runName(turn)))
+	var unwritten error
+	cfg.Histograms = func(h engine.RunHistograms) error {
+		unwritten = writeHistograms(base+".hlog", h)
+		return unwritten
+	}
 	left := s.timeLeft(turns)
 	began := time.Now()
 	s.progress.left = func() string { return roughly(max(0, left-time.Since(began))) + " left" }
@@ -70,13 +94,19 @@ func (s *sweeping) measureOne(ctx context.Context, turns []sweep.Turn) error {
 		e.Run, e.Runs = number, number+len(turns)-1
 		s.progress.show(e)
 	}
-	result, err := s.run(ctx, cfg)
+	var result *results.Result
+	err := s.withLogs(&cfg, base+".logs", func() (err error) {
+		result, err = s.run(ctx, cfg)
+		return err
+	})
 	s.interrupted = result != nil && result.Interrupted || ctx.Err() != nil && errors.Is(err, context.Canceled)
 	switch {
 	case s.interrupted && (err == nil || errors.Is(err, context.Canceled)):
 		return nil
-	case err != nil:
+	case err != nil && (unwritten != nil || s.interrupted):
 		return err
+	case err != nil:
+		return s.ownFailure(result, err)
 	case len(result.Runs) != 1:
 		return fmt.Errorf("run %d of %s left %d results, should be 1", number, s.plan.Points[turn.Point].Name, len(result.Runs))
 	}
@@ -117,6 +147,28 @@ func (s *sweeping) timeLeft(turns []sweep.Turn) time.Duration {
 	return s.plan.Left(turns, took, planned, runs)
 }
 
+// whyAgain says why there are several tries, of which one counts. Files that were
+// put there by hand may be tries that nobody needed.
+func whyAgain(of []*results.Result, counting *results.Result) string {
+	busy := 0
+	for _, r := range of {
+		if sweep.MachineToBlame(r.Runs[0].Verdict) {
+			busy++
+		}
+	}
+	switch {
+	case busy == len(of):
+		return "the machine was too busy each time"
+	case busy == len(of)-1 && counting == of[busy]:
+		return "the machine was too busy before"
+	}
+	which := "the last that is valid"
+	if counting.Runs[0].Verdict.Status == results.Invalid {
+		which = "the last"
+	}
+	return fmt.Sprintf("run %d counts: %s", counting.Runs[0].Number, which)
+}
+
 // result joins the runs and judges them together; nil where there is none.
 func (s *sweeping) result() (*results.Result, error) {
 	first := s.first()
@@ -135,11 +187,7 @@ func (s *sweeping) result() (*results.Result, error) {
 		run := t.Runs[0]
 		run.StartedMs += t.Started.Sub(r.Started).Milliseconds()
 		if len(of) > 1 {
-			before := "before"
-			if run.Verdict.Status == results.Invalid {
-				before = "each time"
-			}
-			run.Warnings = append(slices.Clone(run.Warnings), fmt.Sprintf("measured %d times, the machine was too busy %s", len(of), before))
+			run.Warnings = append(slices.Clone(run.Warnings), fmt.Sprintf("measured %d times, %s", len(of), whyAgain(of, t)))
 		}
 		r.Runs = append(r.Runs, run)
 		if t.Ended.After(r.Ended) {

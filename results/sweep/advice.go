@@ -41,6 +41,9 @@ func (t *Table) Advice() []string {
 		out = append(out, "  no point that passed would be better without the constraints")
 	}
 	out = append(out, "  "+t.howSure())
+	if text := t.unmeasured(); text != "" {
+		out = append(out, "  "+text)
+	}
 	if len(rec.Alike) > 0 {
 		var names []string
 		for _, r := range rec.Alike {
@@ -75,6 +78,15 @@ func (t *Table) because() string {
 func (t *Table) howSure() string {
 	rec := t.Choice
 	if rec.Sure == nil {
+		var one []string
+		for _, r := range t.Rows {
+			if r.repeats() == 1 {
+				one = append(one, r.Name)
+			}
+		}
+		if len(one)+len(rec.Unmeasured) < len(t.Rows) {
+			return fmt.Sprintf("how sure: not known, of %s there is one repeat only so far; more would tell", some(one))
+		}
 		return "how sure: not known, a point has one repeat only; --repeats 3 or more would tell"
 	}
 	text := fmt.Sprintf("how sure: still chosen in %s of %d resamples of the %d repeats", results.FormatValue("percent", *rec.Sure*100), resamples, rec.Repeats)
@@ -82,6 +94,30 @@ func (t *Table) howSure() string {
 		text += "; that few repeats look surer than they are"
 	}
 	return text
+}
+
+// unmeasured says which points aren't measured yet; "" where all are.
+func (t *Table) unmeasured() string {
+	var names []string
+	for _, r := range t.Rows {
+		if r.repeats() == 0 {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("not measured yet, %d of %s: %s; resuming the sweep measures what is missing",
+		len(names), results.Plural(len(t.Rows), "point"), some(names))
+}
+
+// some lists a few names, and how many more there are.
+func some(names []string) string {
+	const most = 3
+	if n := len(names); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], "; "), n-most)
+	}
+	return strings.Join(names, "; ")
 }
 
 // nothing says why no point can be recommended.
@@ -99,6 +135,9 @@ func (t *Table) nothing() []string {
 		if i == 0 && len(t.Choice.Excluded) > 1 {
 			text += ", the most"
 		}
+		out = append(out, "  "+text)
+	}
+	if text := t.unmeasured(); text != "" {
 		out = append(out, "  "+text)
 	}
 	return out
@@ -126,11 +165,24 @@ func (t *Table) written(r *Row) []string {
 			flags = append(flags, f)
 		}
 	}
-	out := []string{"  in a profile: " + yamlOf(r.Set), "  for loadgen run: " + strings.Join(sets, " ")}
+	out := []string{inProfile + yamlOf(r.Set), forRun + strings.Join(sets, " ")}
 	if len(flags) > 0 {
-		out = append(out, "  for the server: refserver serve "+strings.Join(flags, " "))
+		out = append(out, forServer+"refserver serve "+strings.Join(flags, " "))
 	}
 	return out
+}
+
+// What the lines of written begin with.
+const (
+	inProfile = "  in a profile: "
+	forRun    = "  for loadgen run: "
+	forServer = "  for the server: "
+)
+
+// forPasting tells a line that is to be copied as it is: broken within quotes, a
+// shell would take it for something else.
+func forPasting(line string) bool {
+	return strings.HasPrefix(line, inProfile) || strings.HasPrefix(line, forRun) || strings.HasPrefix(line, forServer)
 }
 
 func serverFlag(key, value string) (string, bool) {

@@ -18,7 +18,9 @@ type Recommendation struct {
 	// Sure is the share of resamples of the repeats in which the point is still
 	// chosen; nil where a point has one repeat only, which tells nothing of that.
 	Sure    *float64
-	Repeats int // least of any point
+	Repeats int // least of any point that was measured
+	// Unmeasured are the points with no run yet, of their own or of a crash variant.
+	Unmeasured []*Row
 	// Alike are the eligible points that are as good or better in more than
 	// alikeShare of the resamples: the sweep doesn't tell them apart from Point.
 	Alike []*Row
@@ -56,7 +58,10 @@ func (t *Table) choose() *Recommendation {
 	counts := map[string]*Exclusion{}
 	var order []string
 	for _, row := range t.Rows {
-		if n := row.repeats(); rec.Repeats < 0 || n < rec.Repeats {
+		switch n := row.repeats(); {
+		case n == 0:
+			rec.Unmeasured = append(rec.Unmeasured, row)
+		case rec.Repeats < 0 || n < rec.Repeats:
 			rec.Repeats = n
 		}
 		why := row.why(q, asMeasured)

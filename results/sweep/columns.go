@@ -3,6 +3,7 @@ package sweep
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"ackmark/results"
 	"ackmark/results/stats"
@@ -26,13 +27,23 @@ func of(table, key, name string, scale float64, head ...string) column {
 	}
 }
 
-// worst makes a column that shows the worst repeat of the worst side.
+// worst makes a column that shows the worst repeat of any side. The side with the
+// worse median need not be the one that has it.
 func worst(table, key, name string, head ...string) column {
 	m, _ := results.Lookup(name)
 	return column{Column: results.Column{Key: key, Table: table, Head: head}, metric: m, cell: func(r *Row) results.Cell {
-		c := metricCell(r, m, 1)
-		c.Value, c.Spread = c.Max, nil
-		return c
+		var worst results.Cell
+		for _, s := range r.sides {
+			of := samples(m, s.runs)
+			if len(of) < len(s.runs) {
+				continue // what is missing may be worse
+			}
+			if c := cellOf(of, 1); worst.Max == nil || c.Max != nil && *c.Max > *worst.Max {
+				worst = c
+			}
+		}
+		worst.Value, worst.Spread = worst.Max, nil
+		return worst
 	}}
 }
 
@@ -177,13 +188,23 @@ func (t *Table) all() []column {
 		if m.Name == "" || slices.ContainsFunc(out, func(c column) bool { return c.metric.Name == m.Name }) {
 			continue
 		}
-		unit, scale := m.Unit, 1.0
-		if m.Unit == results.Microseconds {
-			unit, scale = "ms", 1000
-		}
-		out = append(out, of("asked for", m.Name, m.Name, scale, m.Title, unit))
+		out = append(out, askedFor(m))
 	}
 	return out
+}
+
+// askedFor is the column of any metric. Its key says the unit, as the keys of the
+// other columns do: a histogram's figure is in ms, send.p99 as send_p99_ms; of all
+// else the name says it.
+func askedFor(m results.Metric) column {
+	key, unit, scale := m.Name, m.Unit, 1.0
+	switch {
+	case m.Unit == results.Microseconds && strings.Contains(m.Name, "."):
+		key, unit, scale = strings.ReplaceAll(m.Name, ".", "_")+"_ms", "ms", 1000
+	case m.Unit == results.Microseconds:
+		unit = "µs"
+	}
+	return of("asked for", key, m.Name, scale, m.Title, unit)
 }
 
 // shown are the columns that say something.

@@ -75,7 +75,8 @@ type Document struct {
 	Recommendation *Advised       `json:"recommendation"` // null: nothing was to be chosen
 }
 
-// Point is one row. The figures are those of the CSV file, null where not known.
+// Point is one row. The figures are those of the CSV file, by its names, which say
+// the unit; null where not known.
 type Point struct {
 	Point    string              `json:"point"`
 	Variant  string              `json:"variant"`
@@ -93,6 +94,7 @@ type Advised struct {
 	Constraints []string `json:"constraints"`
 	Point       *string  `json:"point"` // null: none is eligible
 	Value       *float64 `json:"value"` // of the objective
+	Unit        string   `json:"unit"`  // of the value: "us", "bytes", "percent", "ratio", "/s", "" for a number
 	Sure        *float64 `json:"sure"`  // share of resamples, null with one repeat
 	Alike       []string `json:"alike"` // points that aren't told apart from it
 	Text        []string `json:"text"`
@@ -118,7 +120,7 @@ func (t *Table) Document() Document {
 		d.Points = append(d.Points, p)
 	}
 	if rec := t.Choice; rec != nil {
-		a := &Advised{Objective: t.Question.Objective.Name, Constraints: []string{}, Sure: rec.Sure, Alike: []string{}, Text: t.Advice()}
+		a := &Advised{Objective: t.Question.Objective.Name, Unit: t.Question.Objective.Unit, Constraints: []string{}, Sure: rec.Sure, Alike: []string{}, Text: t.Advice()}
 		for _, c := range t.Question.Constraints {
 			a.Constraints = append(a.Constraints, c.Text)
 		}

@@ -41,6 +41,14 @@ type Plan struct {
 	Pareto       []string            `json:"pareto"`
 	Environment  results.Environment `json:"environment"` // without Redis' version, which the runs have
 	Points       []PlanPoint         `json:"points"`
+	Failed       []Failure           `json:"failed,omitempty"` // what was tried and couldn't be measured so far
+}
+
+// Failure is a run that ended in an error instead of a result.
+type Failure struct {
+	Point  string `json:"point"`
+	Repeat int    `json:"repeat"`
+	Error  string `json:"error"`
 }
 
 // PlanPoint is one setting of the plan.

@@ -47,6 +47,9 @@ func (t *Table) Report() results.Report {
 		rep.Notes = append(rep.Notes[:mostNotes:mostNotes], fmt.Sprintf("%d more; result.json has them all, with the runs that they are of", n-mostNotes))
 	}
 	rep.Notes = append(acksNotes(checks, repeats), rep.Notes...)
+	if text := t.unmeasured(); text != "" && t.Choice == nil { // else the advice says it
+		rep.Notes = append([]string{text}, rep.Notes...)
+	}
 	return rep
 }
 
@@ -68,6 +71,9 @@ func (t *Table) legend(repeats int) string {
 	var parts []string
 	if q := t.Question; q.Cost.Name != "" {
 		parts = append(parts, fmt.Sprintf("* on the Pareto front of %s against %s, among the points that passed.", q.Cost.Name, q.Risk.Name))
+		if t.offside > 0 {
+			parts = append(parts, fmt.Sprintf("Left out of it, for want of one of these figures: %s that passed.", results.Plural(t.offside, "point")))
+		}
 	}
 	if t.Choice != nil && t.Choice.Point != nil {
 		parts = append(parts, "◆ recommended.")
@@ -166,6 +172,10 @@ func (t *Table) RenderText(w io.Writer, o results.TextOptions) error {
 	b.WriteByte('\n')
 	for _, line := range t.Advice() {
 		space := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		if forPasting(line) {
+			b.WriteString(line + "\n")
+			continue
+		}
 		for i, l := range results.Wrap(strings.TrimLeft(line, " "), o.Width-len(space)-2, "") {
 			if i > 0 {
 				l = "  " + l

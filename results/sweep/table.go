@@ -20,7 +20,8 @@ type Table struct {
 	// Choice is nil where nothing was to be chosen.
 	Choice *Recommendation
 
-	result *results.Result
+	result  *results.Result
+	offside int // points that passed and lack cost or risk, so that the front can't have them
 }
 
 // ErrNoSweep is the error of NewTable for a result that isn't one of a sweep.
@@ -150,7 +151,8 @@ func magnitude(text string) (float64, bool) {
 }
 
 // front marks the points that passed and of which no other that passed is at
-// least as good in cost and in risk, and better in one. Equal points stay.
+// least as good in cost and in risk, and better in one. Equal points stay; those
+// without one of the figures are only counted.
 func (t *Table) front() {
 	q := &t.Question
 	if q.Cost.Name == "" {
@@ -164,8 +166,12 @@ func (t *Table) front() {
 	for _, row := range t.Rows {
 		cost, ok := row.Value(q.Cost)
 		risk, also := row.Value(q.Risk)
-		if ok && also && row.Status == results.Pass {
+		switch {
+		case row.Status != results.Pass:
+		case ok && also:
 			points = append(points, at{row, cost, risk})
+		default:
+			t.offside++
 		}
 	}
 	for _, p := range points {
