@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -43,10 +44,15 @@ func (a *app) gateCommand() *cobra.Command {
 		Use:   "gate PROFILE",
 		Short: "may this change pass? against a baseline file, or another build",
 		Long: "Measures a profile and decides whether what was measured may pass.\n\n" +
-			"Against a baseline file (the default): invariants have no tolerance, counts that\n" +
-			"profile and seed determine are held within 1 % (memory 2 %), timings only on the\n" +
-			"machine that the baseline comes from; elsewhere they are refused, exit code 3,\n" +
-			"unless --timings report asks only to see them.\n\n" +
+			"Against a baseline file (the default): invariants have no tolerance, counts\n" +
+			"that profile and seed determine are held within 1 % (memory 2 %), repeat by\n" +
+			"repeat, timings with 5 repeats or more, only on the machine that the baseline\n" +
+			"comes from; elsewhere they are refused, exit code 3, unless --timings report\n" +
+			"asks only to see them. The file is results/baselines/NAME.json, NAME being what\n" +
+			"the profile says below name:, whatever its own file is called.\n\n" +
+			"Exit code 3 is a machine that was too busy (run it again), or a comparison that\n" +
+			"can't be made, as with another profile, seed, --set, --repeats or --variant than\n" +
+			"the baseline's (it won't help): the message says which.\n\n" +
 			"Against another build (--against), beside it on this machine: pairs of runs with\n" +
 			"one seed, in turns AB BA AB, until every gated metric is decided or the most\n" +
 			"pairs are measured (exit code 4). The load comes from this build for both. What\n" +
@@ -70,7 +76,7 @@ func (a *app) gateCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.baseline, "baseline", "", "hold against the baseline in `FILE` (default results/baselines/PROFILE.json)")
+	f.StringVar(&o.baseline, "baseline", "", "hold against the baseline in `FILE` (default results/baselines/NAME.json, by the name: in the profile)")
 	f.StringVar(&o.result, "result", "", "judge what was measured already: a result file or its directory, `PATH`")
 	f.BoolVar(&o.update, "update-baseline", false, "write the baseline instead, from a result that passes; never over one that promises more")
 	f.StringVar(&o.acceptWorse, "accept-worse", "", "write it over one that promises more; the file keeps the `REASON`")
@@ -84,7 +90,7 @@ func (a *app) gateCommand() *cobra.Command {
 	f.IntVar(&o.calibrate, "calibrate", 0, "measure `K` pairs, 8 or more, of this build with itself: the machine's own spread, and the tolerances that it allows")
 	f.StringVar(&o.tolerances, "tolerances", "", "gate the timings with the tolerances in `FILE`, as --calibrate writes it")
 	f.StringSliceVar(&o.metrics, "metrics", nil, "gate these timings, `NAME=TOLERANCE`, as in live.p99=20%; \"none\": counts and invariants alone")
-	f.StringVar(&o.timings, "timings", string(gate.GateTimings), "gate timings against a baseline, or only report them: `MODE` gate or report")
+	f.StringVar(&o.timings, "timings", string(gate.GateTimings), "gate timings against a baseline, or only report them: `MODE` gate or report; with --update-baseline: whether worse ones need --accept-worse")
 	f.StringVar(&o.junit, "junit", "", "write the checks as JUnit to `FILE`")
 	f.StringVar(&o.markdown, "markdown", "", "write them as Markdown to `FILE`; also appended to $GITHUB_STEP_SUMMARY where that is set")
 	f.BoolVar(&o.verbose, "verbose", false, "list checks that passed one by one")
@@ -100,7 +106,8 @@ type gating struct {
 	*app
 	o        *gateOptions
 	cfg      engine.Config // what every run has in common
-	name     string        // of the profile
+	profile  string        // as it was asked for: a shipped one's name, or a file
+	name     string        // of the profile, as it says itself
 	settings []profiles.Setting
 	metrics  []gate.Gated // timings to gate, those of --tolerances and --metrics; nil: the usual ones
 	progress *progress
@@ -108,11 +115,12 @@ type gating struct {
 	repeated int     // runs that were measured again
 
 	calibrated *gate.Calibration // of --tolerances; nil without
+	doubts     []string          // in what --result contradicts itself
 }
 
 // gate reads the flags and does what they ask for.
 func (a *app) gate(ctx context.Context, name string, o *gateOptions) error {
-	g := &gating{app: a, o: o, progress: newProgress(a.Err, o.quiet)}
+	g := &gating{app: a, o: o, profile: name, progress: newProgress(a.Err, o.quiet)}
 	if err := g.check(o.given); err != nil {
 		return err
 	}
@@ -140,6 +148,11 @@ func (a *app) gate(ctx context.Context, name string, o *gateOptions) error {
 		return g.calibration(ctx)
 	case g.paired():
 		return g.pairs(ctx)
+	}
+	if text := g.whose("", ""); text != "" {
+		g.progress.line(fmt.Sprintf("note: %s is %s", o.baseline, text))
+	}
+	switch {
 	case o.update:
 		return g.updateBaseline(ctx)
 	}
@@ -185,8 +198,8 @@ func (g *gating) check(given func(flag string) bool) error {
 		return usagef("--repeats is for a baseline; --pairs says how many pairs there are")
 	case !pairs && given("pairs"):
 		return usagef("--pairs is for --against and --calibrate")
-	case o.update && (o.junit != "" || o.markdown != "" || len(o.metrics) > 0 || o.tolerances != "" || given("timings")):
-		return usagef("--update-baseline writes what was measured and judges no timing; leave --junit, --markdown, --metrics, --tolerances and --timings out")
+	case o.update && (o.junit != "" || o.markdown != "" || len(o.metrics) > 0 || o.tolerances != ""):
+		return usagef("--update-baseline writes what was measured and writes no report; leave --junit, --markdown, --metrics and --tolerances out")
 	case given("accept-worse") && !o.update:
 		return usagef("--accept-worse is for --update-baseline")
 	case given("accept-worse") && strings.TrimSpace(o.acceptWorse) == "":

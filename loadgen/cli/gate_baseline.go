@@ -29,11 +29,16 @@ func (g *gating) againstBaseline(ctx context.Context) error {
 		// It could only be refused, so nothing is measured.
 		return g.conclude(g.refusal(b, problems))
 	}
+	o := gate.BaselineOptions{Timings: gate.TimingsMode(g.o.timings), Metrics: g.metrics}
+	if few := gate.TooFew(b, o, g.settings[0].Profile.Repeats); few != "" && g.o.result == "" {
+		g.progress.line("note: " + few)
+	}
 	r, err := g.result(ctx)
 	if err != nil {
 		return err
 	}
-	rep := gate.JudgeBaseline(r, b, gate.BaselineOptions{Timings: gate.TimingsMode(g.o.timings), Metrics: g.metrics})
+	o.Doubts = g.doubts
+	rep := gate.JudgeBaseline(r, b, o)
 	rep.Reference = g.reference(b)
 	g.caution(&rep, r.Environment)
 	if g.repeated > 0 {
@@ -64,14 +69,15 @@ func (g *gating) unlike(b *gate.Baseline) []string {
 	}
 	add("variants", strings.Join(ours, "; "), strings.Join(theirs, "; "))
 	if hash := profiles.HashSettings(g.settings); len(out) == 0 && hash != b.Profile.Hash {
-		out = append(out, fmt.Sprintf("what the profile sets, --set included: its hash is %.8s… here, %.8s… in the baseline; another --baseline holds another load", hash, b.Profile.Hash))
+		out = append(out, fmt.Sprintf("what the profile sets, --set included: its hash is %.8s… here, %.8s… in the baseline", hash, b.Profile.Hash))
 	}
 	return out
 }
 
 // refusal is the report where nothing can be compared.
 func (g *gating) refusal(b *gate.Baseline, problems []string) gate.Report {
-	rep := gate.Unusable(g.name, "loadgen "+version(), g.reference(b), errors.New("not the measurement that the baseline is of: "+strings.Join(problems, "; ")))
+	rep := gate.Unusable(g.name, "loadgen "+version(), g.reference(b), errors.New("not the measurement that the baseline is of: "+strings.Join(problems, "; ")+
+		". --set, --seed, --repeats and --variant must be those of the baseline; where the change is meant, write a new one with --update-baseline, or name another with --baseline"))
 	rep.Notes = append(rep.Notes, "nothing was measured, since nothing could have been compared")
 	return rep
 }
@@ -79,21 +85,6 @@ func (g *gating) refusal(b *gate.Baseline, problems []string) gate.Report {
 // reference says in words what the baseline is.
 func (g *gating) reference(b *gate.Baseline) string {
 	return fmt.Sprintf("%s of %s by loadgen %s", g.o.baseline, b.Date.Format(time.DateOnly), b.ToolVersion)
-}
-
-// result reads what was measured, or measures.
-func (g *gating) result(ctx context.Context) (*results.Result, error) {
-	if g.o.result == "" {
-		return g.measure(ctx)
-	}
-	r, err := results.Read(g.o.result)
-	if err != nil {
-		return nil, usagef("--result: %w", err)
-	}
-	if r.Profile.Name != g.name {
-		return nil, usagef("--result %s: it is of profile %q, not of %q", g.o.result, r.Profile.Name, g.name)
-	}
-	return r, nil
 }
 
 // again is how often a run is measured again that is invalid for the machine's
@@ -182,10 +173,13 @@ func (g *gating) updateBaseline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, worse, err := gate.Update(old, r, time.Now(), g.o.acceptWorse)
+	if len(g.doubts) > 0 && !r.Interrupted {
+		return &failure{results.ExitInvalid, fmt.Errorf("no baseline is made from this result: %s", gate.Contradiction(g.doubts))}
+	}
+	b, worse, err := gate.Update(old, r, time.Now(), gate.UpdateOptions{AcceptWorse: g.o.acceptWorse, Timings: gate.TimingsMode(g.o.timings)})
 	switch {
 	case errors.Is(err, gate.ErrWorse):
-		return &failure{results.ExitFail, fmt.Errorf("%s stays as it is: %w", g.o.baseline, err)}
+		return &failure{results.ExitFail, fmt.Errorf("%s stays as it is%s: %w", g.o.baseline, g.whose(" (", ")"), err)}
 	case err != nil:
 		code := r.Verdict.Status.Exit() // not the file's exit code, which may be anything
 		switch {
@@ -202,6 +196,10 @@ func (g *gating) updateBaseline(ctx context.Context) error {
 	text := fmt.Sprintf("written: %s, %s, of %s\n", g.o.baseline, b.Date.Format(time.DateOnly), results.Plural(len(r.Runs), "run"))
 	for _, w := range worse {
 		text += "accepted: " + w + "\n"
+	}
+	if few, needed := gate.FewForTimings(b.Profile.Repeats); few && g.o.timings != string(gate.ReportTimings) {
+		text += fmt.Sprintf("note: of %s: it can't hold timings, which takes %d (--repeats %d); gate by it with --timings report\n",
+			results.Plural(b.Profile.Repeats, "repeat"), needed, needed)
 	}
 	if !g.o.json {
 		return g.print(text)

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ackmark/profiles"
 	"ackmark/results"
 	"ackmark/results/gate"
 )
@@ -99,27 +103,67 @@ func (g *gating) empty(given func(flag string) bool) error {
 }
 
 // outputs finds a report that would be written over another, or over what is
-// judged or judged by.
+// judged or judged by, or that can't be: what was measured for it would be lost.
 func (g *gating) outputs() error {
 	o := g.o
 	type file struct{ name, path string }
-	summary, _ := g.lookup(stepSummary)
-	taken := []file{
-		{"$" + stepSummary + ", to which it is appended anyway", summary}, {"--baseline", o.baseline}, {"--tolerances", o.tolerances},
-		{"--against", o.against}, {"--candidate", o.candidate}, {"--result", o.result},
-	}
+	taken := []file{{"--baseline", o.baseline}, {"--tolerances", o.tolerances}, {"--against", o.against}, {"--candidate", o.candidate}, {"--result", o.result}}
 	if o.result != "" {
 		taken = append(taken, file{"what --result names", filepath.Join(o.result, results.FileName)})
 	}
-	for _, f := range []file{{"--junit", o.junit}, {"--markdown", o.markdown}} {
+	if g.profile != g.name {
+		taken = append(taken, file{"the profile", g.profile})
+	}
+	summary, _ := g.lookup(stepSummary)
+	if o.update || o.calibrate > 0 {
+		summary = "" // nothing is appended
+	}
+	for _, f := range []file{{"$" + stepSummary, summary}, {"--junit", o.junit}, {"--markdown", o.markdown}} {
+		if f.path == "" {
+			continue
+		}
 		for _, t := range taken {
 			if overwrites(f.path, t.path) {
 				return usagef("%s %s is the file of %s; name another", f.name, f.path, t.name)
 			}
 		}
+		if err := writable(f.path); err != nil {
+			return usagef("%s %s: %w", f.name, f.path, err)
+		}
+		if f.name[0] == '$' {
+			f.name += ", to which it is appended anyway"
+		}
 		taken = append(taken, f)
 	}
 	return nil
+}
+
+// writable finds a path that no file can be at.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return errors.New("it is a directory; name a file in it")
+	}
+	switch info, err := os.Stat(filepath.Dir(path)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the directory %s doesn't exist; make it first", filepath.Dir(path))
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory", filepath.Dir(path))
+	}
+	return nil
+}
+
+// whose says, with something around it, which baseline a profile in a file is held
+// against where it has the name of a shipped one; "" elsewhere.
+func (g *gating) whose(before, after string) string {
+	if g.profile == g.name || g.o.given("baseline") {
+		return ""
+	}
+	if _, err := profiles.Load(g.name); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%sthe baseline of the shipped profile %s, since %s says name: %s; give it a name of its own, or name its baseline with --baseline%s", before, g.name, g.profile, g.name, after)
 }
 
 // overwrites tells whether writing to one would write over the other. Devices keep

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,7 @@ func keptOutputs(t *testing.T, result, baseline string) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir())
 	nowhere, summary := filepath.Join(dir, "none", "junit.xml"), filepath.Join(dir, "summary.md")
+	const full = "/dev/full" // every write to it fails
 	if err := os.WriteFile(summary, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -124,18 +126,36 @@ func keptOutputs(t *testing.T, result, baseline string) {
 		code             int
 		out, err         string
 	}{
-		"nowhere":             {baseline, result, []string{"--junit", nowhere}, 5, `"exit_code": 5`, "doesn't exist"},
-		"failed, and nowhere": {worse, result, []string{"--junit", nowhere}, 1, `"exit_code": 1`, "doesn't exist"},
+		"nowhere":             {baseline, result, []string{"--junit", nowhere}, 2, "", "none doesn't exist; make it first"},
+		"nowhere, either":     {baseline, result, []string{"--markdown", nowhere}, 2, "", "none doesn't exist; make it first"},
+		"a directory":         {baseline, result, []string{"--markdown", dir}, 2, "", "it is a directory"},
+		"no room":             {baseline, result, []string{"--junit", full}, 5, `"exit_code": 5`, "the disk is full"},
+		"failed, and no room": {worse, result, []string{"--junit", full}, 1, `"exit_code": 1`, "the disk is full"},
 		"over the result":     {baseline, result, []string{"--junit", filepath.Join(result, results.FileName)}, 2, "", "--result"},
 		"over the baseline":   {baseline, result, []string{"--markdown", baseline}, 2, "", "--baseline"},
 		"over the summary":    {baseline, result, []string{"--markdown", summary}, 2, "", "GITHUB_STEP_SUMMARY"},
 		"of another profile":  {baseline, strange, nil, 2, "", `of profile "strange"`},
 	} {
+		if _, err := os.Stat(full); err != nil && slices.Contains(c.more, full) {
+			continue // another system
+		}
 		o := loadgen(gateArgs(append([]string{"--json", "--timings", "report", "--baseline", c.baseline, "--result", c.result}, c.more...)...)...)
 		if o.code != c.code || !strings.Contains(o.out, c.out) || !strings.Contains(o.err, c.err) || c.out == "" && o.out != "" {
 			t.Errorf("%s: exit %d, want %d, %q and %q\n%s%s", name, o.code, c.code, c.out, c.err, o.out, o.err)
 		}
 	}
+	for name, path := range map[string]string{"baseline": baseline, "result": filepath.Join(result, results.FileName), "profile": filepath.Join("testdata", "gate.yaml")} {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("GITHUB_STEP_SUMMARY", path)
+		o := loadgen(gateArgs("--timings", "report", "--baseline", baseline, "--result", result)...)
+		if after, _ := os.ReadFile(path); o.code != 2 || !strings.Contains(o.err, "$GITHUB_STEP_SUMMARY "+path+" is the file of") || string(after) != string(before) {
+			t.Errorf("the summary is the %s: exit %d\n%s", name, o.code, o.err)
+		}
+	}
+	t.Setenv("GITHUB_STEP_SUMMARY", summary)
 	// Of an exit code a system keeps eight bits: 256 is 0 to it.
 	odd := changed(t, filepath.Join(result, results.FileName), func(doc map[string]any) { doc["interrupted"], doc["exit_code"] = true, 256 })
 	if o := loadgen(gateArgs("--update-baseline", "--baseline", filepath.Join(dir, "none.json"), "--result", odd)...); o.code != 130 {

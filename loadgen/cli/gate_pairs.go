@@ -24,16 +24,9 @@ type side struct {
 // pairs measures two servers beside each other until everything is decided or
 // the most pairs are measured.
 func (g *gating) pairs(ctx context.Context) error {
-	o := gate.DefaultPairOptions()
-	if g.metrics != nil {
-		o.Metrics = g.metrics
-	}
-	if len(g.o.looks) > 0 {
-		o.Looks = g.o.looks
-	}
-	o.Seed = g.settings[0].Profile.Seed
-	if err := o.Check(); err != nil {
-		return usagef("--pairs or --metrics: %w", err)
+	o, err := g.pairOptions()
+	if err != nil {
+		return err
 	}
 	candidate, reference, err := g.sides(ctx)
 	if err != nil {
@@ -58,6 +51,26 @@ func (g *gating) pairs(ctx context.Context) error {
 			"and what the profile sets below server and redis isn't applied to them")
 	}
 	return g.conclude(rep)
+}
+
+// pairOptions are those of the flags; where no timing is held, with no more pairs
+// than counts take.
+func (g *gating) pairOptions() (gate.PairOptions, error) {
+	o := gate.DefaultPairOptions()
+	if g.metrics != nil {
+		o.Metrics = g.metrics
+	}
+	switch {
+	case len(g.o.looks) > 0:
+		o.Looks = g.o.looks
+	case len(o.Metrics) == 0:
+		o.Looks = []int{gate.CountPairs}
+	}
+	o.Seed = g.settings[0].Profile.Seed
+	if err := o.Check(); err != nil {
+		return o, usagef("--pairs or --metrics: %w", err)
+	}
+	return o, nil
 }
 
 // sides finds out how both servers are started or reached, before anything is
@@ -107,8 +120,7 @@ type pairing struct {
 	sides       [2]*side
 	least, most int   // pairs of each variant
 	round       int   // rounds that are over: a usable pair of each variant
-	tried       []int // pairs of each variant, discarded ones among them
-	discarded   int   // of all
+	tried       []int // pairs of each variant, discarded ones among them: their numbers
 	environment results.Environment
 	runs        int           // measured
 	took        time.Duration // by them
@@ -133,7 +145,6 @@ func (m *pairing) measure(ctx context.Context, take func(s *profiles.Setting, a,
 				i++
 				continue
 			}
-			m.discarded++
 			m.progress.line(fmt.Sprintf("%s: pair %d isn't used: %s", s.Name, m.tried[i], why))
 			done = look() // no more than so many are measured again
 		}
@@ -186,9 +197,10 @@ func (m *pairing) left(setting int) string {
 	if m.most > m.least {
 		of, left = fmt.Sprintf("%s to %d", of, m.most), fmt.Sprintf("%s to %v", left, pairs(m.most))
 	}
-	text := fmt.Sprintf("%s, pair %d of %s: %s left", m.settings[setting].Name, m.round+1, of, left)
-	if m.discarded > 0 {
-		text += fmt.Sprintf(", %d discarded", m.discarded)
+	tried := m.tried[setting]
+	text := fmt.Sprintf("%s, pair %d, %d of %s usable so far: %s left", m.settings[setting].Name, tried+1, m.round, of, left)
+	if discarded := tried - m.round; discarded > 0 {
+		text += fmt.Sprintf(", %d discarded", discarded)
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -85,7 +86,9 @@ func changed(t *testing.T, path string, change func(map[string]any)) string {
 		t.Fatal(err)
 	}
 	var doc map[string]any
-	if err := json.Unmarshal(b, &doc); err != nil {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber() // seeds have more digits than a float
+	if err := d.Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
 	change(doc)
@@ -128,6 +131,8 @@ func TestGateBaseline(t *testing.T) {
 	t.Run("measure", func(t *testing.T) { measuredAgain(t, baseline) })
 	t.Run("another measurement", func(t *testing.T) { otherMeasurement(t, baseline) })
 	t.Run("update", func(t *testing.T) { updated(t, result, baseline) })
+	t.Run("too few", func(t *testing.T) { tooFew(t, baseline) })
+	t.Run("read again", func(t *testing.T) { readAgain(t, result, baseline) })
 }
 
 // judged holds one result against baselines that differ from its own in one
@@ -252,7 +257,7 @@ func otherMeasurement(t *testing.T, baseline string) {
 	for _, more := range [][]string{{"--seed", "7"}, {"--set", "clients.pull.page=20"}, {"--variant", "cursor"}, {"--repeats", "3"}} {
 		out := filepath.Join(t.TempDir(), "out")
 		o, rep := gateRun(t, append(more, "--baseline", baseline, "--timings", "report", "--out", out)...)
-		if o.code != 3 || len(checks(rep, "", gate.Bad)) == 0 {
+		if o.code != 3 || len(checks(rep, "", gate.Bad)) == 0 || !strings.Contains(o.out, "must be those of the baseline; where the change is meant, write a new one with --update-baseline") {
 			t.Errorf("%v: exit %d\n%s%s", more, o.code, o.out, o.err)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -289,6 +294,23 @@ func updated(t *testing.T, result, baseline string) {
 	}
 	if len(b.Accepted) != 1 || b.Accepted[0].Reason != "pages got smaller" || len(b.Accepted[0].Worse) == 0 {
 		t.Errorf("accepted %+v; the reason should be kept through later updates", b.Accepted)
+	}
+	// Timings of so few repeats are noise to whoever gates counts alone.
+	faster := changed(t, baseline, func(doc map[string]any) {
+		cpu := object(object(first(doc, "variants"), "metrics"), "server_cpu_us_per_delivery")
+		cpu["samples"] = []any{0.001, 0.001}
+	})
+	o, _ = gateRun(t, "--update-baseline", "--baseline", faster, "--result", result)
+	if o.code != 1 || !strings.Contains(o.err, "server_cpu_us_per_delivery") {
+		t.Errorf("CPU that is worse: exit %d\n%s", o.code, o.err)
+	}
+	o, _ = gateRun(t, "--update-baseline", "--timings", "report", "--baseline", faster, "--result", result)
+	if o.code != 0 || strings.Contains(o.err, "accepted: ") || strings.Contains(o.err, "note: ") {
+		t.Errorf("CPU that is worse, timings reported: exit %d\n%s", o.code, o.err)
+	}
+	o, _ = gateRun(t, "--update-baseline", "--baseline", faster, "--result", result)
+	if o.code != 0 || !strings.Contains(o.err, "note: of 2 repeats: it can't hold timings, which takes 5 (--repeats 5); gate by it with --timings report") {
+		t.Errorf("too few repeats: exit %d\n%s", o.code, o.err)
 	}
 	failing := changed(t, filepath.Join(result, results.FileName), func(doc map[string]any) {
 		doc["interrupted"], doc["exit_code"] = true, 130

@@ -169,13 +169,19 @@ func (b *Baseline) variant(name string) *BaselineVariant {
 	return nil
 }
 
+// UpdateOptions says what a new baseline may do to the old one.
+type UpdateOptions struct {
+	AcceptWorse string      // the reason why it may promise less; "": it may not
+	Timings     TimingsMode // ReportTimings: nobody holds timings, so none can be worse; "" is GateTimings
+}
+
 // Update makes the baseline that replaces old by a result, and says in which
 // points it promises less: a gated metric that is worse than its tolerance
 // allows, timings only where the machine is the same; another profile or seed;
 // what is no longer measured. Without a reason for that, which the file then
 // keeps with the history of such reasons, it is an error, and worse still says
 // what it is about. A first baseline, with old nil, needs none.
-func Update(old *Baseline, r *results.Result, at time.Time, acceptWorse string) (b *Baseline, worse []string, err error) {
+func Update(old *Baseline, r *results.Result, at time.Time, o UpdateOptions) (b *Baseline, worse []string, err error) {
 	if b, err = NewBaseline(r, at); err != nil || old == nil {
 		return b, nil, err
 	}
@@ -187,12 +193,12 @@ func Update(old *Baseline, r *results.Result, at time.Time, acceptWorse string) 
 	case b.Date.Before(old.Date):
 		return nil, nil, fmt.Errorf("the baseline is of %s, which is after %s", day(old.Date), day(b.Date))
 	}
-	worse = worseThan(old, b)
+	worse = worseThan(old, b, o.Timings)
 	b.Accepted = append(b.Accepted, old.Accepted...)
 	for name, tolerance := range old.Tolerances {
 		b.Tolerances[name] = tolerance
 	}
-	reason := strings.TrimSpace(acceptWorse)
+	reason := strings.TrimSpace(o.AcceptWorse)
 	switch {
 	case len(worse) == 0:
 		return b, nil, nil

@@ -73,7 +73,7 @@ func TestNewBaselineRefuses(t *testing.T) {
 			r := sample(t, 2)
 			tc.change(r)
 			for _, old := range []*Baseline{nil, baselineOf(t, sample(t, 2))} {
-				b, _, err := Update(old, r, later, "for a good reason")
+				b, _, err := Update(old, r, later, UpdateOptions{AcceptWorse: "for a good reason"})
 				if err == nil || b != nil || !strings.Contains(err.Error(), tc.says) {
 					t.Errorf("%v, want one that says %q", err, tc.says)
 				}
@@ -118,7 +118,7 @@ func TestUpdate(t *testing.T) {
 			old.Accepted = []Accepted{{written, "an older reason", []string{"x"}}}
 			r := sample(t, 2)
 			tc.change(r)
-			b, worse, err := Update(old, r, later, "")
+			b, worse, err := Update(old, r, later, UpdateOptions{})
 			if tc.worse == "" {
 				if err != nil || len(worse) != 0 || len(b.Accepted) != 1 || b.Date != later || b.Tolerances["server_cpu_us_per_delivery"] != 0.15 {
 					t.Errorf("%+v, %q, %v", b, worse, err)
@@ -128,10 +128,10 @@ func TestUpdate(t *testing.T) {
 			if b != nil || !errors.Is(err, ErrWorse) || !strings.Contains(strings.Join(worse, "\n"), tc.worse) || !strings.Contains(err.Error(), tc.worse) {
 				t.Fatalf("%q, %v", worse, err)
 			}
-			if _, _, err := Update(old, r, later, " \t"); !errors.Is(err, ErrWorse) {
+			if _, _, err := Update(old, r, later, UpdateOptions{AcceptWorse: " \t"}); !errors.Is(err, ErrWorse) {
 				t.Errorf("a blank reason: %v", err)
 			}
-			b, worse, err = Update(old, r, later, "it pays for order")
+			b, worse, err = Update(old, r, later, UpdateOptions{AcceptWorse: "it pays for order"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestUpdateOfAnother(t *testing.T) {
 	} {
 		b := baselineOf(t, sample(t, 2))
 		old(b)
-		if _, _, err := Update(b, r, later, "whatever"); err == nil || errors.Is(err, ErrWorse) {
+		if _, _, err := Update(b, r, later, UpdateOptions{AcceptWorse: "whatever"}); err == nil || errors.Is(err, ErrWorse) {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}

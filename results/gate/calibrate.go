@@ -70,7 +70,7 @@ func holdable() []string {
 // discarded that it won't. Calibrations call it in place of Look.
 func (p *Pairs) Gathered(k int) (done bool) {
 	return len(p.variants) > 0 && p.count() >= k || slices.ContainsFunc(p.variants, func(v *paired) bool {
-		return len(v.invariants) > 0 || len(v.broken) >= 2 || v.discarded > max(p.o.maxDiscarded(), k/2)
+		return len(v.invariants) > 0 || len(v.broken) >= 2 || v.discards.all() > max(p.o.maxDiscarded(), k/2)
 	})
 }
 
@@ -98,7 +98,7 @@ func Calibrate(p *Pairs, at time.Time) (*Calibration, error) {
 		return nil, errors.New("nothing was measured to calibrate by")
 	}
 	for _, v := range p.variants {
-		c.Discarded += v.discarded
+		c.Discarded += v.discards.all()
 		for _, check := range v.health(p.o) {
 			if check.Outcome != Passed {
 				return nil, fmt.Errorf("%s: %s; the spread of such runs says nothing", v.name, check.Text)

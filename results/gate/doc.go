@@ -6,8 +6,9 @@
 // Ackmark.
 //
 // Rules (measuring.md, 24–29): invariants have no tolerance and no statistics;
-// counts that profile and seed determine are held within 1–2 %; timings are held
-// only against the same machine, Go, Redis, profile and seed, and decided by an
-// interval, not by a number. What is missing, empty or not to be trusted is
-// invalid and never a pass.
+// counts that profile and seed determine are held within 1–2 %, repeat by repeat
+// or pair by pair, since a median hides a minority; timings are held only against
+// the same machine, Go, Redis, profile and seed, and decided by an interval, not by
+// a number. What is missing, empty or not to be trusted is invalid and never a pass;
+// what a file says of its own figures isn't trusted.
 package gate

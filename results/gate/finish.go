@@ -31,7 +31,7 @@ func finish(rep *Report) {
 		}
 		count[outcome]++
 		broken = broken || c.broken()
-		if outcome != Passed && outcome != Reported {
+		if outcome != Passed && outcome != Reported && !c.told {
 			reasons = append(reasons, c.reason())
 		}
 	}

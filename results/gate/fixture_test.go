@@ -75,12 +75,18 @@ func sample(t testing.TB, repeats int) *results.Result {
 
 func rejudge(t testing.TB, r *results.Result, repeats int) {
 	t.Helper()
+	results.Judge(r, sampleRules(t, repeats))
+}
+
+// sampleRules are those that the sample is judged by.
+func sampleRules(t testing.TB, repeats int) results.Rules {
+	t.Helper()
 	thresholds, err := results.Conditions([]string{"live.p99 < 250ms"}, results.FromThreshold)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results.Judge(r, results.Rules{Limits: results.DefaultLimits(), Thresholds: thresholds, Repeats: repeats,
-		Variants: []results.VariantRule{{Name: "each", AckPolicy: "each", Hash: "1111"}, {Name: "every 10", AckPolicy: "count", Hash: "2222"}}})
+	return results.Rules{Limits: results.DefaultLimits(), Thresholds: thresholds, Repeats: repeats,
+		Variants: []results.VariantRule{{Name: "each", AckPolicy: "each", Hash: "1111"}, {Name: "every 10", AckPolicy: "count", Hash: "2222"}}}
 }
 
 func baselineOf(t testing.TB, r *results.Result) *Baseline {

@@ -13,6 +13,35 @@ import (
 // alpha is the error that all timings of one gate share.
 const alpha = 0.05
 
+// minSamples is the least number of repeats of each side that an interval of
+// their medians is made from. Of fewer, resampling only gives the extremes.
+const minSamples = 5
+
+// TooFew says that with so many repeats no timing can be told from chance, and what
+// would help; "" where they suffice, or none is held. It is known before anything is
+// measured.
+func TooFew(b *Baseline, o BaselineOptions, repeats int) string {
+	if o.Timings == ReportTimings || len(timings(b, o.Metrics)) == 0 || min(repeats, b.Profile.Repeats) >= minSamples {
+		return ""
+	}
+	return fmt.Sprintf("timings can't be decided: %s here and %d in the baseline are too few to tell a change from chance, %d of each are needed; "+
+		"leave timings to --timings report, or write a baseline of %d repeats and gate as many (--repeats %d), or measure both builds side by side with --against",
+		results.Plural(repeats, "repeat"), b.Profile.Repeats, minSamples, minSamples, minSamples)
+}
+
+// FewForTimings tells whether a baseline of so many repeats can't hold timings, which
+// takes the other number.
+func FewForTimings(repeats int) (few bool, needed int) { return repeats < minSamples, minSamples }
+
+// repeats is the least number of repeats that a variant of the result has.
+func (j *judge) repeats() int {
+	n := math.MaxInt
+	for _, v := range j.r.Variants {
+		n = min(n, len(j.r.RunsOf(v.Name)))
+	}
+	return n
+}
+
 // interval decides a timing by the bootstrap interval of the ratio of medians.
 // The error is shared out evenly over the timings that are held (Bonferroni): a
 // gate with more of them may not cry wolf more often.

@@ -165,7 +165,7 @@ func walk(t *testing.T, defs map[string]any, where string, typ reflect.Type, s m
 			return
 		}
 		properties, required := s["properties"].(map[string]any), s["required"].([]any)
-		fields := reflect.VisibleFields(typ)
+		fields := slices.DeleteFunc(reflect.VisibleFields(typ), func(f reflect.StructField) bool { return !f.IsExported() })
 		for _, f := range fields {
 			name := f.Tag.Get("json")
 			p, ok := properties[name].(map[string]any)

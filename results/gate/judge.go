@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ func JudgeBaseline(r *results.Result, b *Baseline, o BaselineOptions) Report {
 		Differences: j.differences, Checks: []Check{}, Notes: []string{},
 	}
 	j.invariants()
+	if len(o.Doubts) > 0 {
+		j.whole("result", false, "%s", Contradiction(o.Doubts))
+	}
 	j.measurement()
 	j.sameness()
 	j.conditions()
@@ -30,6 +34,9 @@ func JudgeBaseline(r *results.Result, b *Baseline, o BaselineOptions) Report {
 			j.variant(&b.Variants[i])
 		}
 		j.asked()
+	}
+	if j.few {
+		j.add(Check{Metric: "repeats", Gated: true, Outcome: Undecided, Text: TooFew(b, o, j.repeats())})
 	}
 	j.notes()
 	finish(&j.rep)
@@ -52,6 +59,7 @@ type judge struct {
 	o           BaselineOptions
 	held        map[string]float64 // timings with their tolerances
 	differences []results.Difference
+	few         bool // timings weren't decided for want of repeats
 	rep         Report
 }
 
@@ -85,7 +93,7 @@ func (j *judge) invariants() {
 				s = known(runs, c.Metric.Name)
 			}
 			for i, x := range s {
-				if i == 0 || x > *check.Candidate {
+				if i == 0 || math.Abs(x) > math.Abs(*check.Candidate) { // one below 0 breaks it too
 					check.Candidate = results.Number(x)
 				}
 			}
@@ -174,7 +182,7 @@ func (j *judge) sameness() {
 		j.whole("seed", r.Profile.Seed == b.Profile.Seed, "the seed is %d, the baseline's is %d: counts of two seeds differ", r.Profile.Seed, b.Profile.Seed)
 	}
 	j.whole("profile", r.Profile.Name == b.Profile.Name, "the profile is %s, the baseline's is %s", r.Profile.Name, b.Profile.Name)
-	j.whole("profile hash", r.Profile.Hash == b.Profile.Hash, "the profile's hash is %s, the baseline's is %s: something else was measured (a changed profile or --set)",
+	j.whole("profile hash", r.Profile.Hash == b.Profile.Hash, "the profile's hash is %s, the baseline's is %s: something else was measured (a changed profile or --set); if that is meant, --update-baseline writes a new one",
 		short(r.Profile.Hash), short(b.Profile.Hash))
 	for _, v := range r.Variants {
 		if b.variant(v.Name) == nil {
@@ -220,7 +228,7 @@ func (j *judge) conditions() {
 // the baseline's tolerances, and no variant of the baseline has.
 func (j *judge) asked() {
 	asked := slices.Clone(j.o.Metrics)
-	if j.o.Timings != ReportTimings {
+	if len(j.held) > 0 && j.o.Timings != ReportTimings {
 		for _, name := range slices.Sorted(maps.Keys(j.b.Tolerances)) {
 			same := func(g Gated) bool { return canonical(g.Metric) == canonical(name) }
 			if !slices.ContainsFunc(asked, same) {

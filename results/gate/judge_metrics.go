@@ -113,52 +113,61 @@ func (j *judge) metric(variant, name string, was BaselineMetric, ackPolicy strin
 		c.Text = fmt.Sprintf("the baseline's %s is empty", name)
 		return
 	}
-	reference := median(was.Samples)
-	c.Reference = results.Number(reference)
+	c.Reference = results.Number(median(was.Samples))
 	s, problem := samples(runs, name)
 	if problem != "" {
 		// A timing that is only shown isn't one that has vanished: that is no noise.
 		c.Text = fmt.Sprintf("%s %s; the baseline has it", spoken(name), problem)
 		return
 	}
-	candidate := median(s)
-	c.Candidate = results.Number(candidate)
-	if reference != 0 {
-		c.Ratio = results.Number(candidate / reference)
-	}
+	c.Candidate = results.Number(median(s))
 	if was.Class == results.Deterministic {
-		j.count(&c, m, candidate, reference)
+		j.count(&c, m, s, was.Samples, j.complete(runs))
 	} else {
+		c.ratio()
 		j.timing(&c, m, s, was.Samples)
 	}
 }
 
-// count holds what profile and seed determine: it may not move, to neither
-// side. What became better is a change too, which only a new baseline explains.
-func (j *judge) count(c *Check, m results.Metric, candidate, reference float64) {
+// ratio is candidate ÷ reference; none of a reference of 0.
+func (c *Check) ratio() {
+	c.Ratio = nil
+	if c.Reference != nil && c.Candidate != nil && *c.Reference != 0 {
+		c.Ratio = results.Number(*c.Candidate / *c.Reference)
+	}
+}
+
+// count holds what profile and seed determine: it may not move in any repeat, to
+// neither side. What became better is a change too, which only a new baseline
+// explains. The figures shown are those of the repeat that is furthest off.
+func (j *judge) count(c *Check, m results.Metric, candidate, reference []float64, complete bool) {
 	tolerance := j.o.counts(m.Name)
 	c.Tolerance = &tolerance
 	if here, there := j.r.Environment.RedisVersion, j.b.Environment.RedisVersion; isMemory(m.Name) && (release(here) == "" || release(here) != release(there)) {
+		c.ratio()
 		c.Outcome = Refused
 		c.Text = fmt.Sprintf("%s isn't comparable: Redis is %s here, was %s for the baseline, and what a key takes depends on it", m.Name, orUnknown(here), orUnknown(there))
 		return
 	}
-	change := off(candidate, reference)
+	if !complete || len(candidate) != len(reference) { // invalid as a whole, see variant
+		c.Gated, c.Outcome, c.Text = false, Reported, "not held: the repeats aren't those of the baseline"
+		return
+	}
+	s := shifted(candidate, reference, tolerance, m.Better)
+	x, y := candidate[s.at-1], reference[s.at-1]
+	c.Candidate, c.Reference = results.Number(x), results.Number(y)
+	c.ratio()
 	c.Outcome = Passed
-	if !beyond(change, tolerance) {
+	if len(s.off) == 0 {
 		return
 	}
 	c.Outcome = Failed
-	c.Text = fmt.Sprintf("%s is %s, the baseline has %s: %s, allowed %s", spoken(m.Name), results.FormatValue(m.Unit, candidate), results.FormatValue(m.Unit, reference),
-		changeText(change), percent(tolerance))
-	if !worse(change, m.Better) {
+	c.Text = fmt.Sprintf("%s is %s, the baseline has %s: %s, allowed %s%s", spoken(m.Name), results.FormatValue(m.Unit, x), results.FormatValue(m.Unit, y),
+		changeText(s.change()), percent(tolerance), s.where())
+	if !s.worse {
 		c.Text += "; that is better: if it is meant, make a new baseline, which needs no reason then"
 	}
 }
-
-// minSamples is the least number of repeats of each side that an interval of
-// their medians is made from. Of fewer, resampling only gives the extremes.
-const minSamples = 5
 
 func (j *judge) timing(c *Check, m results.Metric, candidate, reference []float64) {
 	tolerance, held := j.held[m.Name]
@@ -181,8 +190,8 @@ func (j *judge) timing(c *Check, m results.Metric, candidate, reference []float6
 		c.Outcome, c.Text = Refused, fmt.Sprintf("%s isn't comparable with another machine's: %s", spoken(m.Name), differencesText(j.differences))
 		return
 	case len(candidate) < minSamples || len(reference) < minSamples:
-		c.Outcome, c.Text = Undecided, fmt.Sprintf("%s; %d and %d repeats are too few to tell that from chance, %d of each are needed; better measure both builds side by side with --against",
-			sentence, len(candidate), len(reference), minSamples)
+		j.few, c.told = true, true
+		c.Outcome, c.Text = Undecided, sentence+"; not decided, there are too few repeats"
 		return
 	}
 	j.interval(c, m, candidate, reference, sentence)

@@ -17,10 +17,11 @@ const (
 // BaselineOptions says how a result is held against a baseline.
 type BaselineOptions struct {
 	Timings TimingsMode // "" is GateTimings
-	Metrics []Gated     // timings to hold, over those of the baseline's tolerances; a tolerance of 0 is the one from there
+	Metrics []Gated     // timings to hold, over those of the baseline's tolerances; a tolerance of 0 is the one from there. Empty and not nil: none
 	Counts  float64     // relative tolerance of counts; 0 means 1 %
 	Memory  float64     // of counts of Redis' memory; 0 means 2 %
 	Ignore  []string    // metrics to leave out; a histogram's name stands for its figures
+	Doubts  []string    // in what the result contradicts itself, see JudgeAgain: any makes it invalid
 }
 
 // The tolerances of counts are those of measuring.md (25): profile and seed
@@ -46,6 +47,9 @@ func DefaultTimings() []Gated {
 // timings returns the tolerances of the timings that are held, by metric.
 func timings(b *Baseline, asked []Gated) map[string]float64 {
 	out := map[string]float64{}
+	if asked != nil && len(asked) == 0 {
+		return out
+	}
 	for name, tolerance := range b.Tolerances {
 		out[canonical(name)] = tolerance
 	}

@@ -27,7 +27,7 @@ type paired struct {
 	name       string
 	ackPolicy  string
 	pairs      []pair
-	discarded  int
+	discards   discards
 	broken     []string // what the candidate's own counts contradict, by pair
 	invariants []Check
 	unjudged   []string // what kept a usable pair's run from being judged, by pair: a figure that it lacks
@@ -68,26 +68,32 @@ func (p *Pairs) Add(variant, ackPolicy string, candidate, reference *results.Run
 		v.pairs = append(v.pairs, pair{candidate, reference})
 		return true, ""
 	}
+	candidateBad, referenceBad := unusable(candidate), unusable(reference)
+	discard := func(why string) (bool, string) {
+		v.discards.add(candidateBad, referenceBad, why)
+		return false, why
+	}
 	if text := reasonsOf(candidate, results.ReasonReconcile, results.ReasonReplay); text != "" && reasonsOf(reference, results.ReasonReconcile, results.ReasonReplay) == "" {
 		v.broken = append(v.broken, text)
-		v.discarded++
-		return false, "candidate: " + text
+		return discard("candidate: " + text)
 	}
 	if candidate.Seed != reference.Seed {
-		v.discarded++
-		return false, "the two were measured with different seeds"
+		candidateBad, referenceBad = false, false
+		return discard("the two were measured with different seeds")
+	}
+	switch {
+	case referenceBad:
+		return discard("reference: " + allReasons(reference))
+	case candidateBad:
+		return discard("candidate: " + allReasons(candidate))
 	}
 	lacks := ""
 	for _, side := range []struct {
 		who string
 		run *results.Run
 	}{{"reference", reference}, {"candidate", candidate}} {
-		switch status := side.run.Verdict.Status; {
-		case status == results.Invalid && onlyMissing(side.run):
+		if side.run.Verdict.Status == results.Invalid {
 			lacks = side.who + ": " + allReasons(side.run)
-		case status != results.Pass && status != results.Fail:
-			v.discarded++
-			return false, side.who + ": " + allReasons(side.run)
 		}
 	}
 	if lacks != "" {
@@ -95,6 +101,17 @@ func (p *Pairs) Add(variant, ackPolicy string, candidate, reference *results.Run
 	}
 	v.pairs = append(v.pairs, pair{candidate, reference})
 	return true, ""
+}
+
+// unusable tells whether a run can't be trusted, and another might be.
+func unusable(run *results.Run) bool {
+	switch run.Verdict.Status {
+	case results.Pass, results.Fail:
+		return false
+	case results.Invalid:
+		return !onlyMissing(run)
+	}
+	return true
 }
 
 // onlyMissing tells whether a run is invalid for what it lacks and nothing else:
@@ -162,11 +179,11 @@ func (p *Pairs) count() int {
 func (p *Pairs) Look() (done bool) {
 	n := p.count()
 	for _, v := range p.variants {
-		if len(v.invariants) > 0 || len(v.broken) >= 2 || v.discarded > p.o.maxDiscarded() {
+		if len(v.invariants) > 0 || len(v.broken) >= 2 || v.discards.all() > p.o.maxDiscarded() {
 			p.done = true
 		}
 	}
-	if n >= firstLook && (p.lacking() || slices.ContainsFunc(slices.Concat(p.counts(), p.commands()), func(c Check) bool { return c.Outcome == Failed || c.Outcome == Bad })) {
+	if n >= CountPairs && (p.lacking() || slices.ContainsFunc(slices.Concat(p.counts(), p.commands()), func(c Check) bool { return c.Outcome == Failed || c.Outcome == Bad })) {
 		p.done = true
 	}
 	if p.looked < len(p.o.Looks) && n >= p.o.Looks[p.looked] {
@@ -202,12 +219,16 @@ func (p *Pairs) Report() Report { return p.report(p.reported()) }
 
 func (p *Pairs) report(reported []Check) Report {
 	rep := Report{Mode: AgainstBuild, Differences: []results.Difference{}, Checks: []Check{}, Notes: []string{}, Pairs: p.count()}
+	d := p.discarded()
+	rep.Discarded, rep.DiscardedCandidate, rep.DiscardedReference = d.all(), d.candidate, d.reference
 	for _, v := range p.variants {
-		rep.Discarded += v.discarded
 		rep.Checks = append(rep.Checks, v.health(p.o)...)
+		rep.Notes = append(rep.Notes, v.contradicted()...)
 	}
-	commands := p.commands()
-	rep.Checks = append(rep.Checks, p.counts()...)
+	rep.Checks = append(rep.Checks, p.lopsided()...)
+	commands, counts := p.commands(), p.counts()
+	rep.Checks = append(rep.Checks, counts...)
+	rep.Notes = append(rep.Notes, someMoved(counts)...)
 	rep.Checks = append(rep.Checks, commands...)
 	rep.Notes = append(rep.Notes, uncomparedNotes(commands)...)
 	rep.Checks = append(rep.Checks, p.timings(true)...)
@@ -253,9 +274,9 @@ func (v *paired) health(o PairOptions) []Check {
 	case len(v.broken) >= 2:
 		out[0].Outcome, out[0].Metric = Failed, "counts that must agree"
 		out[0].Text = fmt.Sprintf("in %s the candidate's counts contradict each other, and the reference's don't: %s", results.Plural(len(v.broken), "pair"), v.broken[0])
-	case v.discarded > o.maxDiscarded():
+	case v.discards.all() > o.maxDiscarded():
 		out = append(out, Check{Variant: v.name, Metric: "usable pairs", Gated: true, Outcome: Bad,
-			Text: fmt.Sprintf("%s couldn't be trusted; the machine is too busy to measure on", results.Plural(v.discarded, "pair"))})
+			Text: v.discards.tooMany()})
 	case len(v.unjudged) > 0:
 		out = append(out, Check{Variant: v.name, Metric: "judged runs", Gated: true, Outcome: Bad,
 			Text: fmt.Sprintf("in %s a run couldn't be judged: %s", results.Plural(len(v.unjudged), "pair"), v.unjudged[0])})

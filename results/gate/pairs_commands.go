@@ -205,9 +205,9 @@ func (v *paired) calledMore(name string, events []event) (Check, bool) {
 		}
 		c.Text = fmt.Sprintf("by Redis' own count, calls of %s per %s are %s, were %s: more in %d of %s", name, e.word,
 			results.FormatValue("", now), results.FormatValue("", before), moved, results.Plural(n, "pair"))
-		if n < firstLook {
+		if n < CountPairs {
 			c.Outcome = Undecided
-			c.Text += fmt.Sprintf("; that is decided after %d", firstLook)
+			c.Text += fmt.Sprintf("; that is decided after %d", CountPairs)
 		}
 	}
 	return c, found

@@ -149,7 +149,7 @@ func TestPairsCommandsFail(t *testing.T) {
 	o.Metrics = nil
 	rep, n := judgePairs(o, pairs)
 	const want = "by Redis' own count, calls of exists per send are 1, were 0: more in 3 of 3 pairs"
-	if n != firstLook || rep.Verdict.Status != results.Fail || len(rep.Verdict.Reasons) != 1 || rep.Verdict.Reasons[0].Text != want {
+	if n != CountPairs || rep.Verdict.Status != results.Fail || len(rep.Verdict.Reasons) != 1 || rep.Verdict.Reasons[0].Text != want {
 		t.Errorf("%s after %d pairs: %+v", rep.Verdict.Status, n, rep.Verdict.Reasons)
 	}
 }
@@ -161,7 +161,7 @@ func TestPairsCommandsMissing(t *testing.T) {
 	for _, pr := range pairs {
 		pr[1].Redis.Commandstats = nil
 	}
-	if rep, n := judgePairs(DefaultPairOptions(), pairs); n != firstLook || rep.Verdict.Status != results.Invalid {
+	if rep, n := judgePairs(DefaultPairOptions(), pairs); n != CountPairs || rep.Verdict.Status != results.Invalid {
 		t.Errorf("%s after %d pairs", rep.Verdict.Status, n)
 	}
 	for _, pr := range pairs {
@@ -318,7 +318,7 @@ func withMore(pairs [][2]*results.Run, name string, e event) [][2]*results.Run {
 func TestCommandsOfTheSameBuild(t *testing.T) {
 	for variant, from := range aaCommands(t) {
 		alarms, gates := 0, 0
-		arranged(from, firstLook, func(pairs [][2]*results.Run) {
+		arranged(from, CountPairs, func(pairs [][2]*results.Run) {
 			gates++
 			if got := commandChecks(variant, pairs); got[0].Outcome != Passed {
 				alarms++
@@ -345,7 +345,7 @@ func TestCommandsOfAWorseBuild(t *testing.T) {
 				names = append(names, "xadd")
 			}
 			for _, name := range names {
-				arranged(from, firstLook, func(pairs [][2]*results.Run) {
+				arranged(from, CountPairs, func(pairs [][2]*results.Run) {
 					got := commandChecks(variant, withMore(pairs, name, e))
 					if t.Failed() { // one example says enough
 						return
@@ -365,7 +365,7 @@ func TestCommandsProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		calls := rapid.Int64Range(0, 1_000_000).Draw(t, "calls")
 		more := rapid.SampledFrom([]int64{20, 40, 400, 780}).Draw(t, "more")
-		pairs := counted(rapid.IntRange(firstLook, 12).Draw(t, "pairs"))
+		pairs := counted(rapid.IntRange(CountPairs, 12).Draw(t, "pairs"))
 		for _, pr := range pairs {
 			pr[0].Redis.Commandstats["get"], pr[1].Redis.Commandstats["get"] = calls+more, calls
 			pr[0].Redis.Commandstats["xrevrange"] -= rapid.Int64Range(0, 100).Draw(t, "fewer")

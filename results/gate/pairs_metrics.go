@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
+	"strings"
 
 	"ackmark/results"
 	"ackmark/results/stats"
@@ -53,13 +53,17 @@ func (v *paired) count(m results.Metric, o PairOptions) (Check, bool) {
 		return c, true
 	}
 	c.Reference, c.Candidate = results.Number(median(before)), results.Number(median(now))
-	if *c.Reference != 0 {
-		c.Ratio = results.Number(*c.Candidate / *c.Reference)
-	}
-	moved := 0
-	for _, x := range changes {
-		if beyond(x, tolerance) {
-			moved++
+	c.ratio()
+	moved, worst := 0, 0
+	onlyWorse := true
+	for i, x := range changes {
+		if !beyond(x, tolerance) {
+			continue
+		}
+		moved++
+		onlyWorse = onlyWorse && worse(x, m.Better)
+		if !beyond(changes[worst], tolerance) || math.Abs(x) > math.Abs(changes[worst]) {
+			worst = i
 		}
 	}
 	change := median(changes)
@@ -67,16 +71,40 @@ func (v *paired) count(m results.Metric, o PairOptions) (Check, bool) {
 		changeText(change), moved, results.Plural(len(changes), "pair"))
 	switch {
 	case moved == 0:
+		return c, true
 	case beyond(change, tolerance) && worse(change, m.Better):
 		c.Outcome, c.Text = Failed, sentence
+		return c, true
 	case beyond(change, tolerance):
-		c.Text = sentence + ", which is better"
-	case 2*moved == len(changes):
-		c.Outcome, c.Text = Undecided, sentence
-	default:
-		c.Text = sentence
+		c.Text = sentence + isBetter
+		return c, true
+	}
+	// A minority, which the medians don't show: the figures are those of the worst pair.
+	c.Reference, c.Candidate = results.Number(before[worst]), results.Number(now[worst])
+	c.ratio()
+	c.Text = fmt.Sprintf("%s is %s, was %s: %s in pair %d; more than %s in %d of %s", m.Name, results.FormatValue(m.Unit, now[worst]), results.FormatValue(m.Unit, before[worst]),
+		changeText(changes[worst]), v.pairs[worst].candidate.Repeat, percent(tolerance), moved, results.Plural(len(changes), "pair"))
+	if 2*moved == len(changes) || moved >= 2 && onlyWorse {
+		c.Outcome = Undecided
+		if onlyWorse {
+			c.Text += ", always to the worse side"
+		}
 	}
 	return c, true
+}
+
+// isBetter ends the sentence about a count that changed for the better.
+const isBetter = ", which is better"
+
+// someMoved says which counts moved in few pairs, and still pass.
+func someMoved(counts []Check) []string {
+	var out []string
+	for _, c := range counts {
+		if c.Outcome == Passed && c.Text != "" && !strings.HasSuffix(c.Text, isBetter) {
+			out = append(out, c.where()+": "+c.Text)
+		}
+	}
+	return out
 }
 
 // absent is the side that lacks a value.
@@ -152,7 +180,7 @@ func (p *Pairs) timings(intervals bool) []Check {
 		}
 		switch {
 		case !p.atLook:
-			c.Text = sentence + "; timings are decided after " + numbers(p.o.Looks) + " pairs only"
+			c.Text = sentence + "; timings are decided after " + listed(p.o.Looks, "or") + " pairs only"
 		case adjusted[i] <= p.o.level():
 			c.Outcome, c.Text = Failed, fmt.Sprintf("%s, past the tolerance of %s", sentence, percent(*c.Tolerance))
 		case passP[i] <= p.o.level():
@@ -160,22 +188,6 @@ func (p *Pairs) timings(intervals bool) []Check {
 		default:
 			c.Text = fmt.Sprintf("%s; neither within nor past %s is certain after %s", sentence, percent(*c.Tolerance), results.Plural(len(p.variantOf(c.Variant).pairs), "pair"))
 		}
-	}
-	return out
-}
-
-// numbers writes "8, 12 or 16".
-func numbers(of []int) string {
-	var out string
-	for i, n := range of {
-		switch {
-		case i == 0:
-		case i == len(of)-1:
-			out += " or "
-		default:
-			out += ", "
-		}
-		out += strconv.Itoa(n)
 	}
 	return out
 }

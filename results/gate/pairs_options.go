@@ -49,9 +49,9 @@ func DefaultPairOptions() PairOptions {
 	}
 }
 
-// firstLook is the number of pairs after which counts decide, and whatever is
+// CountPairs is the number of pairs after which counts decide, and whatever is
 // missing: they are determined, so two more pairs only rule out a mishap.
-const firstLook = 3
+const CountPairs = 3
 
 // maxDiscarded bounds the pairs of a variant that are measured again since the
 // machine was busy, relative to the cap of pairs.

@@ -69,7 +69,7 @@ func troubled(t *testing.T) Report {
 // odd has names and sentences that no format likes.
 func odd(*testing.T) Report {
 	name := "<each> & \"10\" | 'a'\x00\x1b[31m\ufffe]]> __init__ `x`\nnew \xff line @all https://example.org"
-	rep := Report{Mode: AgainstBuild, Profile: "p.<1>", Candidate: name, Reference: "b&c", Pairs: 12, Discarded: 1,
+	rep := Report{Mode: AgainstBuild, Profile: "p.<1>", Candidate: name, Reference: "b&c", Pairs: 12, Discarded: 3, DiscardedCandidate: 2, DiscardedReference: 1,
 		Checks: []Check{
 			{Variant: name, Metric: "lost", Class: results.Invariant, Gated: true, Outcome: Passed},
 			{Variant: name, Metric: "server_cpu_us_per_delivery", Unit: "us", Class: results.Timing, Gated: true, Outcome: Undecided,

@@ -103,7 +103,8 @@ func (rep Report) title() string {
 func (rep Report) pairsText() string {
 	text := results.Plural(rep.Pairs, "pair") + " measured"
 	if rep.Discarded > 0 {
-		text += fmt.Sprintf(", %d more discarded, since one side was invalid", rep.Discarded)
+		text += fmt.Sprintf(", %d more discarded, since one side was invalid: the candidate alone in %d, the reference alone in %d",
+			rep.Discarded, rep.DiscardedCandidate, rep.DiscardedReference)
 	}
 	return text
 }

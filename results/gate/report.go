@@ -17,18 +17,20 @@ const (
 // Report is what a gate found: one model that RenderText, RenderMarkdown,
 // WriteJUnit and the JSON encoding show.
 type Report struct {
-	Schema      string               `json:"schema"` // SchemaReport
-	Mode        Mode                 `json:"mode"`
-	Profile     string               `json:"profile"`   // its name
-	Candidate   string               `json:"candidate"` // what is judged, in words: "loadgen devel 8641c4f"
-	Reference   string               `json:"reference"` // what it is held against: "results/baselines/ci.json of 2026-11-30"
-	Differences []results.Difference `json:"differences"`
-	Pairs       int                  `json:"pairs"`     // measured; 0 against a baseline
-	Discarded   int                  `json:"discarded"` // pairs that were measured again since one side was invalid
-	Checks      []Check              `json:"checks"`
-	Verdict     results.Verdict      `json:"verdict"`
-	ExitCode    results.ExitCode     `json:"exit_code"`
-	Notes       []string             `json:"notes"`
+	Schema             string               `json:"schema"` // SchemaReport
+	Mode               Mode                 `json:"mode"`
+	Profile            string               `json:"profile"`   // its name
+	Candidate          string               `json:"candidate"` // what is judged, in words: "loadgen devel 8641c4f"
+	Reference          string               `json:"reference"` // what it is held against: "results/baselines/ci.json of 2026-11-30"
+	Differences        []results.Difference `json:"differences"`
+	Pairs              int                  `json:"pairs"`               // measured; 0 against a baseline
+	Discarded          int                  `json:"discarded"`           // pairs that were measured again since one side was invalid
+	DiscardedCandidate int                  `json:"discarded_candidate"` // of these, with the candidate alone invalid
+	DiscardedReference int                  `json:"discarded_reference"`
+	Checks             []Check              `json:"checks"`
+	Verdict            results.Verdict      `json:"verdict"`
+	ExitCode           results.ExitCode     `json:"exit_code"`
+	Notes              []string             `json:"notes"`
 }
 
 // Outcome is what became of one check.
@@ -59,11 +61,13 @@ type Check struct {
 	Class     results.Class `json:"class"`
 	Gated     bool          `json:"gated"`
 	Outcome   Outcome       `json:"outcome"`
-	Reference *float64      `json:"reference"` // median, in the metric's unit; the worst repeat for an invariant
+	Reference *float64      `json:"reference"` // median, in the metric's unit; the worst repeat for an invariant, and for a count against a baseline
 	Candidate *float64      `json:"candidate"`
 	Ratio     *float64      `json:"ratio"` // candidate ÷ reference; of pairs: the geometric mean of their ratios
 	Low       *float64      `json:"low"`   // interval of the ratio
 	High      *float64      `json:"high"`
 	Tolerance *float64      `json:"tolerance"` // relative: 0.05 allows 5 % in the worse direction
 	Text      string        `json:"text"`      // one sentence: why
+
+	told bool // another check gives the reason, once for many
 }

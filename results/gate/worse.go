@@ -8,8 +8,9 @@ import (
 	"ackmark/results"
 )
 
-// worseThan lists in which points b promises less than old, a sentence each.
-func worseThan(old, b *Baseline) []string {
+// worseThan lists in which points b promises less than old, a sentence each; where
+// timings are only reported, counts alone.
+func worseThan(old, b *Baseline, mode TimingsMode) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if old.Profile.Hash != b.Profile.Hash {
@@ -29,6 +30,9 @@ func worseThan(old, b *Baseline) []string {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(was.Metrics)) {
+			if was.Metrics[name].Class == results.Timing && mode == ReportTimings {
+				continue
+			}
 			m, known := results.Lookup(name)
 			now, measured := is.Metrics[name]
 			if !known || !measured {
@@ -40,6 +44,14 @@ func worseThan(old, b *Baseline) []string {
 			}
 			tolerance, held := heldBy(old, m, now.Class, b, sameMachine)
 			if was.Hash != is.Hash || old.Profile.Seed != b.Profile.Seed || !held {
+				continue
+			}
+			if now.Class == results.Deterministic {
+				before := was.Metrics[name].Samples
+				if s := shifted(now.Samples, before, tolerance, m.Better); s.worse {
+					say("%s: %s was %s, is %s: %s, allowed %s%s", was.Name, spoken(name), results.FormatValue(m.Unit, before[s.at-1]),
+						results.FormatValue(m.Unit, now.Samples[s.at-1]), changeText(s.change()), percent(tolerance), s.where())
+				}
 				continue
 			}
 			x, y := median(was.Metrics[name].Samples), median(now.Samples)
