@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"ackmark/loadgen/engine"
-	"ackmark/profiles"
 	"ackmark/results"
 	"ackmark/results/sweep"
 )
@@ -49,7 +46,9 @@ func (a *app) sweepCommandOf(o *sweepOptions) *cobra.Command {
 			"If the first two points fail, or three for the same reason, it gives up.\n\n" +
 			"A run that is invalid because this machine was too busy for the generator is\n" +
 			"measured again after the others, twice at most. Of its tries the last that is\n" +
-			"valid counts.\n\n" +
+			"valid counts. The recommendation says how many points could not be judged, since\n" +
+			"their runs are invalid or missing: they might be better. Where one point alone\n" +
+			"could be judged, it is printed as no choice.\n\n" +
 			"Metrics are named as in thresholds; short names:\n" + aliasLines(),
 		Example: "  loadgen sweep batch-ack-sweep\n" +
 			"  loadgen sweep ack-storm --variant \"10 or 500ms\" \\\n" +
@@ -102,7 +101,11 @@ func (a *app) sweep(ctx context.Context, name string, o *sweepOptions) error {
 	if err := a.planSweep(s, name, o); err != nil {
 		return err
 	}
-	for _, w := range s.warnings() {
+	warnings := s.warnings()
+	if !o.given("resume") { // which can't take the advice
+		warnings = append(warnings, s.idleAxes()...)
+	}
+	for _, w := range warnings {
 		s.progress.line("warning: " + w)
 	}
 	if o.dryRun {
@@ -122,55 +125,6 @@ func (a *app) sweep(ctx context.Context, name string, o *sweepOptions) error {
 	return a.concludeSweep(s, failed, o)
 }
 
-// dryRun prints what would be measured.
-func (a *app) dryRun(s *sweeping, o *sweepOptions) error {
-	if o.json {
-		b, err := s.plan.Encode()
-		if err != nil {
-			return &failure{results.ExitCouldNotRun, err}
-		}
-		return a.print(string(b))
-	}
-	var b strings.Builder
-	turns := append(s.plan.Missing(s.kept), s.plan.Again(s.kept)...)
-	points, crashes := s.rows(), ""
-	if n := len(s.plan.Points); n > points {
-		crashes = fmt.Sprintf(", with crash variants %d settings,", n)
-	}
-	fmt.Fprintf(&b, "%s: %s%s × %s = %s", s.cfg.Source.Name(), results.Plural(points, "point"), crashes,
-		results.Plural(s.plan.Repeats, "repeat"), results.Plural(len(s.plan.Turns()), "run"))
-	if n := len(s.kept); n > 0 {
-		fmt.Fprintf(&b, ", %d of them measured", n)
-	}
-	if n := len(s.plan.Again(s.kept)); n > 0 {
-		fmt.Fprintf(&b, ", %d of those to be measured again", n)
-	}
-	fmt.Fprintf(&b, ", about %s\n", roughly(s.timeLeft(turns)))
-	for _, axis := range s.plan.Vary {
-		fmt.Fprintf(&b, "%s: %s\n", axis.Key, strings.Join(axis.Values, ", "))
-	}
-	fmt.Fprintf(&b, "store: %s; seed of the order: %d\n", s.plan.Store, s.plan.Order)
-	for _, p := range s.plan.Points {
-		fmt.Fprintf(&b, "  %s\n", p.Name)
-	}
-	for _, left := range s.left {
-		fmt.Fprintf(&b, "left out: %s\n", left.Error())
-	}
-	return a.print(b.String())
-}
-
-// rows is how many points the table will have: a crash variant shares the row of
-// what it is with crashes, where that is measured, too.
-func (s *sweeping) rows() int {
-	all := len(s.cfg.Settings)
-	for _, set := range s.cfg.Settings {
-		if set.CrashOf != "" && slices.ContainsFunc(s.cfg.Settings, func(of profiles.Setting) bool { return of.Name == set.CrashOf }) {
-			all--
-		}
-	}
-	return all
-}
-
 func (a *app) showSweep(r *results.Result, t *sweep.Table, o *sweepOptions) error {
 	if o.json {
 		text, err := sweepJSON(r, t)
@@ -186,17 +140,6 @@ func (a *app) showSweep(r *results.Result, t *sweep.Table, o *sweepOptions) erro
 		return &failure{results.ExitCouldNotRun, err}
 	}
 	return a.print(b.String())
-}
-
-// roughly writes a length of time for people who wait.
-func roughly(d time.Duration) string {
-	switch {
-	case d < 90*time.Second:
-		return fmt.Sprintf("%.0fs", d.Seconds())
-	case d < 90*time.Minute:
-		return fmt.Sprintf("%.0fm", d.Minutes())
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // sweepJSON is the table and the result in one document.

@@ -62,7 +62,7 @@ func TestSweepPassesOver(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, o.err)
 				}
 			}
-			if !strings.Contains(o.out, "not measured yet, 1 of 3 points: "+bad+";") || !strings.Contains(o.out, "recommended: every=") {
+			if !strings.Contains(o.out, "1 of 3 points could not be judged (not measured: "+bad+")") || !strings.Contains(o.out, "recommended: every=") {
 				t.Errorf("stdout\n%s", o.out)
 			}
 			// Its log is kept, under its name; one that is empty says nothing.

@@ -20,7 +20,11 @@ import (
 func (s *sweeping) measure(ctx context.Context) error {
 	turns := s.failedLast(s.plan.Missing(s.kept))
 	if done := len(s.plan.Turns()) - len(turns); done > 0 {
-		s.say("%d of %s measured before, %d missing", done, results.Plural(len(s.plan.Turns()), "run"), len(turns))
+		again := ""
+		if n := len(s.plan.Again(s.kept)); n > 0 {
+			again = fmt.Sprintf(", %d to be measured again", n)
+		}
+		s.say("%d of %s measured before, %d missing%s", done, results.Plural(len(s.plan.Turns()), "run"), len(turns), again)
 	}
 	for {
 		if err := s.measureAll(ctx, turns); err != nil || s.interrupted {
@@ -29,7 +33,7 @@ func (s *sweeping) measure(ctx context.Context) error {
 		if turns = s.hopeful(s.plan.Again(s.kept)); len(turns) == 0 {
 			break
 		}
-		s.say("measured again, since this machine was too busy for the generator: %s", results.Plural(len(turns), "run"))
+		s.say("measuring again, since this machine was too busy for the generator: %s", results.Plural(len(turns), "run"))
 	}
 	if n := len(s.plan.InVain(s.kept)); n > 0 {
 		s.progress.line(fmt.Sprintf("warning: this machine was too busy for the generator in %d of %s, %d times each; a quieter machine or less load would help",
@@ -80,7 +84,8 @@ func (s *sweeping) measureOne(ctx context.Context, turns []sweep.Turn) error {
 		unwritten = writeHistograms(base+".hlog", h)
 		return unwritten
 	}
-	left := s.timeLeft(turns)
+	later := slices.DeleteFunc(s.plan.Again(s.kept), func(t sweep.Turn) bool { return slices.Contains(turns, t) })
+	left := s.timeLeft(slices.Concat(turns, later))
 	began := time.Now()
 	s.progress.left = func() string { return roughly(max(0, left-time.Since(began))) + " left" }
 	defer func() { s.progress.left = nil }()
@@ -120,6 +125,9 @@ func (s *sweeping) measureOne(ctx context.Context, turns []sweep.Turn) error {
 		return err
 	}
 	s.number, s.kept[turn] = number, append(s.kept[turn], result)
+	if text := notUsable(s.kept[turn]); text != "" {
+		s.say("%s, repeat %d: %s", s.plan.Points[turn.Point].Name, turn.Repeat, text)
+	}
 	return nil
 }
 
@@ -145,28 +153,6 @@ func (s *sweeping) timeLeft(turns []sweep.Turn) time.Duration {
 		}
 	}
 	return s.plan.Left(turns, took, planned, runs)
-}
-
-// whyAgain says why there are several tries, of which one counts. Files that were
-// put there by hand may be tries that nobody needed.
-func whyAgain(of []*results.Result, counting *results.Result) string {
-	busy := 0
-	for _, r := range of {
-		if sweep.MachineToBlame(r.Runs[0].Verdict) {
-			busy++
-		}
-	}
-	switch {
-	case busy == len(of):
-		return "the machine was too busy each time"
-	case busy == len(of)-1 && counting == of[busy]:
-		return "the machine was too busy before"
-	}
-	which := "the last that is valid"
-	if counting.Runs[0].Verdict.Status == results.Invalid {
-		which = "the last"
-	}
-	return fmt.Sprintf("run %d counts: %s", counting.Runs[0].Number, which)
 }
 
 // result joins the runs and judges them together; nil where there is none.

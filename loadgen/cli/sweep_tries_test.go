@@ -37,7 +37,7 @@ func TestSweepStaysBusy(t *testing.T) {
 	if o.code != int(results.ExitInvalid) || f.tries["every=2 #1"] != sweep.MostTries || f.tries["every=5 #1"] != 1 {
 		t.Fatalf("exit %d after tries %v\n%s", o.code, f.tries, o.err)
 	}
-	if n := strings.Count(o.err, "measured again, since this machine was too busy for the generator: 1 run\n"); n != sweep.MostTries-1 {
+	if n := strings.Count(o.err, "measuring again, since this machine was too busy for the generator: 1 run\n"); n != sweep.MostTries-1 {
 		t.Errorf("said %d times that it measures again\n%s", n, o.err)
 	}
 	if !strings.Contains(o.err, "too busy for the generator in 1 of 2 runs, 3 times each") || strings.Contains(o.err, "--resume") {
@@ -49,7 +49,7 @@ func TestSweepStaysBusy(t *testing.T) {
 	if row := rowOf(o.out, "every=5"); !strings.HasSuffix(row, "pass") {
 		t.Errorf("every=5: %q\n%s", row, o.out)
 	}
-	for _, want := range []string{"verdict: invalid", "measured 3 times, the machine was too busy each time", "recommended: every=5"} {
+	for _, want := range []string{"verdict: invalid", "measured 3 times, the machine was too busy each time", "no choice: of 2 points only every=5 could be judged", "1 of 2 points could not be judged (invalid: every=2), and might be better"} {
 		if !strings.Contains(o.out, want) {
 			t.Errorf("no %q in\n%s", want, o.out)
 		}
@@ -72,7 +72,7 @@ func TestSweepBusyOnce(t *testing.T) {
 	if o.code != int(results.ExitPass) || f.calls != 6 {
 		t.Fatalf("exit %d after %d runs\n%s%s", o.code, f.calls, o.out, o.err)
 	}
-	if !strings.Contains(o.err, "measured again, since this machine was too busy for the generator: 2 runs") {
+	if !strings.Contains(o.err, "measuring again, since this machine was too busy for the generator: 2 runs") {
 		t.Errorf("stderr\n%s", o.err)
 	}
 	r := resultOf(t, dir, o)

@@ -20,6 +20,9 @@ func (t *Table) Advice() []string {
 		return t.nothing()
 	}
 	rec, q := t.Choice, t.Question
+	if rec.NoChoice {
+		return slices.Concat(t.noChoice(), t.written(rec.Point))
+	}
 	out := []string{"recommended: " + rec.Point.Name, "  " + t.because()}
 	value := func(o *Other) string {
 		text := format(q.Objective, o.Value)
@@ -41,7 +44,7 @@ func (t *Table) Advice() []string {
 		out = append(out, "  no point that passed would be better without the constraints")
 	}
 	out = append(out, "  "+t.howSure())
-	if text := t.unmeasured(); text != "" {
+	if text := t.openText(mightBeBetter); text != "" {
 		out = append(out, "  "+text)
 	}
 	if len(rec.Alike) > 0 {
@@ -54,6 +57,18 @@ func (t *Table) Advice() []string {
 	return append(out, t.written(rec.Point)...)
 }
 
+const mightBeBetter = ", and might be better"
+
+// noChoice is the advice where one point alone could be judged.
+func (t *Table) noChoice() []string {
+	return []string{
+		fmt.Sprintf("no choice: of %s only %s could be judged", results.Plural(len(t.Rows), "point"), t.Choice.Point.Name),
+		"  " + t.because(),
+		"  how sure: not at all, there was nothing to choose from",
+		"  " + t.openText(mightBeBetter),
+	}
+}
+
 func (t *Table) because() string {
 	rec, q := t.Choice, t.Question
 	least := "least"
@@ -61,7 +76,10 @@ func (t *Table) because() string {
 		least = "most"
 	}
 	text := fmt.Sprintf("%s is %s, the %s of %d eligible points, of %d", q.Objective.Name, format(q.Objective, rec.Value), least, rec.Eligible, len(t.Rows))
-	if rec.Eligible == 1 {
+	switch {
+	case rec.NoChoice:
+		text = fmt.Sprintf("%s is %s", q.Objective.Name, format(q.Objective, rec.Value))
+	case rec.Eligible == 1:
 		text = fmt.Sprintf("%s is %s: the only eligible point, of %d", q.Objective.Name, format(q.Objective, rec.Value), len(t.Rows))
 	}
 	for i, c := range q.Constraints {
@@ -90,25 +108,13 @@ func (t *Table) howSure() string {
 		return "how sure: not known, a point has one repeat only; --repeats 3 or more would tell"
 	}
 	text := fmt.Sprintf("how sure: still chosen in %s of %d resamples of the %d repeats", results.FormatValue("percent", *rec.Sure*100), resamples, rec.Repeats)
+	if len(rec.Unjudged) > 0 {
+		text += ", among the points that could be judged"
+	}
 	if rec.Repeats < 5 {
 		text += "; that few repeats look surer than they are"
 	}
 	return text
-}
-
-// unmeasured says which points aren't measured yet; "" where all are.
-func (t *Table) unmeasured() string {
-	var names []string
-	for _, r := range t.Rows {
-		if r.repeats() == 0 {
-			names = append(names, r.Name)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("not measured yet, %d of %s: %s; resuming the sweep measures what is missing",
-		len(names), results.Plural(len(t.Rows), "point"), some(names))
 }
 
 // some lists a few names, and how many more there are.
@@ -137,7 +143,7 @@ func (t *Table) nothing() []string {
 		}
 		out = append(out, "  "+text)
 	}
-	if text := t.unmeasured(); text != "" {
+	if text := t.openText(", and might be eligible"); text != "" {
 		out = append(out, "  "+text)
 	}
 	return out

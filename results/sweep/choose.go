@@ -19,6 +19,10 @@ type Recommendation struct {
 	// chosen; nil where a point has one repeat only, which tells nothing of that.
 	Sure    *float64
 	Repeats int // least of any point that was measured
+	// Unjudged are the points of which isn't known whether they are good enough:
+	// any of them might be better. NoChoice: Point is the only one that was judged.
+	Unjudged []*Row
+	NoChoice bool
 	// Unmeasured are the points with no run yet, of their own or of a crash variant.
 	Unmeasured []*Row
 	// Alike are the eligible points that are as good or better in more than
@@ -53,7 +57,7 @@ const (
 
 func (t *Table) choose() *Recommendation {
 	q := &t.Question
-	rec := &Recommendation{Repeats: -1}
+	rec := &Recommendation{Repeats: -1, Unjudged: t.unjudged()}
 	var eligible []*Row
 	counts := map[string]*Exclusion{}
 	var order []string
@@ -89,6 +93,10 @@ func (t *Table) choose() *Recommendation {
 		return rec
 	}
 	rec.Value, _ = rec.Point.Value(q.Objective)
+	if n := len(rec.Unjudged); n > 0 && len(t.Rows)-n == 1 {
+		rec.NoChoice = true // and resamples would choose the same each time
+		return rec
+	}
 	if next := t.best(eligible, rec.Point, asMeasured); next != nil {
 		v, _ := next.Value(q.Objective)
 		rec.Next = &Other{Point: next, Value: v}

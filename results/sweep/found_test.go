@@ -141,17 +141,17 @@ func TestHowSureOfUnmeasured(t *testing.T) {
 		want   []string
 		not    string
 	}{
-		{"all are measured", 2, always(3), []string{"of 1000 resamples of the 3 repeats"}, "not measured yet"},
-		{"one has no run", 3, but("every=2", 0, 3), []string{"of 1000 resamples of the 3 repeats", "not measured yet, 1 of 3 points: every=2; resuming the sweep measures what is missing"}, "one repeat only"},
-		{"a crash variant has no run", 2, but("every=2 · crash", 0, 3), []string{"of the 3 repeats", "not measured yet, 1 of 2 points: every=2;"}, "one repeat only"},
+		{"all are measured", 2, always(3), []string{"of 1000 resamples of the 3 repeats"}, "could not be judged"},
+		{"one has crash runs only", 3, but("every=2", 0, 3), []string{"of 1000 resamples of the 3 repeats, among the points that could be judged; ", "1 of 3 points could not be judged (incomplete: every=2), and might be better; resuming the sweep measures what is missing"}, "one repeat only"},
+		{"a crash variant has no run", 3, but("every=2 · crash", 0, 3), []string{"of the 3 repeats", "1 of 3 points could not be judged (incomplete: every=2), and might be better; resuming"}, "one repeat only"},
 		{"one has one repeat", 2, but("every=2", 1, 3), []string{"how sure: not known, of every=2 there is one repeat only so far; more would tell"}, "--repeats"},
-		{"all have one repeat", 2, always(1), []string{"how sure: not known, a point has one repeat only; --repeats 3 or more would tell"}, "not measured yet"},
+		{"all have one repeat", 2, always(1), []string{"how sure: not known, a point has one repeat only; --repeats 3 or more would tell"}, "could not be judged"},
 		{"only one is measured", 6, func(p string) int {
 			if strings.HasPrefix(p, "every=1") {
 				return 3
 			}
 			return 0
-		}, []string{"not measured yet, 5 of 6 points: every=2; every=3; every=4 and 2 more;"}, "one repeat only"},
+		}, []string{"no choice: of 6 points only every=1 could be judged", "5 of 6 points could not be judged (not measured: every=2; every=3; every=4 and 2 more), and might be better; resuming"}, "one repeat only"},
 	} {
 		text := strings.Join(table(t, small(tt.points, tt.runs, cpu), ask(t, "cpu", "", "")).Advice(), "\n")
 		for _, want := range tt.want {
@@ -165,10 +165,10 @@ func TestHowSureOfUnmeasured(t *testing.T) {
 	}
 	// Where nothing is to be chosen, or can be, it is said as well.
 	some := small(2, but("every=2", 0, 3), cpu)
-	if text, _ := texts(t, table(t, some, sweep.Question{})); !strings.Contains(text, "not measured yet, 1 of 2 points: every=2;") {
+	if text, _ := texts(t, table(t, some, sweep.Question{})); !strings.Contains(text, "note: 1 of 2 points could not be judged (incomplete: every=2); resuming") {
 		t.Errorf("without a question\n%s", text)
 	}
-	if text := strings.Join(table(t, some, ask(t, "requests", "", "")).Advice(), "\n"); !strings.Contains(text, "not measured yet, 1 of 2 points: every=2;") {
+	if text := strings.Join(table(t, some, ask(t, "requests", "", "")).Advice(), "\n"); !strings.Contains(text, "1 of 2 points could not be judged (incomplete: every=2), and might be eligible; resuming") {
 		t.Errorf("nothing eligible\n%s", text)
 	}
 }

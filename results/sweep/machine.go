@@ -26,7 +26,7 @@ func (t *Table) RenderCSV(w io.Writer) error {
 	records := [][]string{header}
 	for _, r := range t.Rows {
 		record := append([]string{r.Name, r.Variant}, r.Values...)
-		record = append(record, strconv.Itoa(r.repeats()), string(r.Status), yes(r.Front), yes(t.Choice != nil && t.Choice.Point == r))
+		record = append(record, strconv.Itoa(r.repeats()), string(r.Status), yes(r.Front), yes(t.recommended(r)))
 		for _, c := range cols {
 			cell := c.cell(r)
 			record = append(record, plain(cell.Value), plain(cell.Min), plain(cell.Max))
@@ -82,7 +82,7 @@ type Point struct {
 	Variant  string              `json:"variant"`
 	Set      map[string]string   `json:"set"`
 	Repeats  int                 `json:"repeats"`
-	Verdict  results.Status      `json:"verdict"`
+	Verdict  results.Status      `json:"verdict"` // one of a result, or NotMeasured, or Incomplete
 	Pareto   bool                `json:"pareto"`
 	Excluded []string            `json:"excluded"` // why it can't be chosen; empty: it can, or nothing is chosen
 	Figures  map[string]*float64 `json:"figures"`
@@ -92,11 +92,14 @@ type Point struct {
 type Advised struct {
 	Objective   string   `json:"objective"`
 	Constraints []string `json:"constraints"`
-	Point       *string  `json:"point"` // null: none is eligible
-	Value       *float64 `json:"value"` // of the objective
-	Unit        string   `json:"unit"`  // of the value: "us", "bytes", "percent", "ratio", "/s", "" for a number
-	Sure        *float64 `json:"sure"`  // share of resamples, null with one repeat
-	Alike       []string `json:"alike"` // points that aren't told apart from it
+	Point       *string  `json:"point"`     // null: none is eligible
+	Value       *float64 `json:"value"`     // of the objective
+	Unit        string   `json:"unit"`      // of the value: "us", "bytes", "percent", "ratio", "/s", "" for a number
+	NoChoice    bool     `json:"no_choice"` // the point is the only one that could be judged: don't take it for a recommendation
+	Judged      int      `json:"judged"`    // points that could be judged
+	Unjudged    []string `json:"unjudged"`  // points that couldn't, and might be better; their verdicts say why
+	Sure        *float64 `json:"sure"`      // share of resamples, null with one repeat
+	Alike       []string `json:"alike"`     // points that aren't told apart from it
 	Text        []string `json:"text"`
 }
 
@@ -120,7 +123,11 @@ func (t *Table) Document() Document {
 		d.Points = append(d.Points, p)
 	}
 	if rec := t.Choice; rec != nil {
-		a := &Advised{Objective: t.Question.Objective.Name, Unit: t.Question.Objective.Unit, Constraints: []string{}, Sure: rec.Sure, Alike: []string{}, Text: t.Advice()}
+		a := &Advised{Objective: t.Question.Objective.Name, Unit: t.Question.Objective.Unit, Constraints: []string{}, Sure: rec.Sure, Alike: []string{}, Text: t.Advice(),
+			NoChoice: rec.NoChoice, Judged: len(t.Rows) - len(rec.Unjudged), Unjudged: []string{}}
+		for _, r := range rec.Unjudged {
+			a.Unjudged = append(a.Unjudged, r.Name)
+		}
 		for _, c := range t.Question.Constraints {
 			a.Constraints = append(a.Constraints, c.Text)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -21,6 +22,7 @@ const (
 // it within the width of a terminal, cut into tables above each other.
 func (t *Table) Report() results.Report {
 	rep := results.NewReport(t.result)
+	rep.Title = t.title(rep.Title)
 	shown := t.shown()
 	rep.Columns, rep.Rows = nil, nil
 	for _, c := range shown {
@@ -47,10 +49,17 @@ func (t *Table) Report() results.Report {
 		rep.Notes = append(rep.Notes[:mostNotes:mostNotes], fmt.Sprintf("%d more; result.json has them all, with the runs that they are of", n-mostNotes))
 	}
 	rep.Notes = append(acksNotes(checks, repeats), rep.Notes...)
-	if text := t.unmeasured(); text != "" && t.Choice == nil { // else the advice says it
+	if text := t.openText(""); text != "" && t.Choice == nil { // else the advice says it
 		rep.Notes = append([]string{text}, rep.Notes...)
 	}
 	return rep
+}
+
+// title speaks of points and settings, as all else of a sweep does, where reports
+// of a profile speak of variants.
+func (t *Table) title(of string) string {
+	n := len(t.result.Variants)
+	return strings.Replace(of, ": "+results.Plural(n, "variant")+" × ", ": "+Size(len(t.Rows), n)+" × ", 1)
 }
 
 // mostNotes bounds what runs have to say; a grid has many.
@@ -61,7 +70,7 @@ func (t *Table) marked(r *Row) string {
 	if r.Front {
 		name += frontMark
 	}
-	if t.Choice != nil && t.Choice.Point == r {
+	if t.recommended(r) {
 		name += chosenMark
 	}
 	return name
@@ -70,12 +79,19 @@ func (t *Table) marked(r *Row) string {
 func (t *Table) legend(repeats int) string {
 	var parts []string
 	if q := t.Question; q.Cost.Name != "" {
-		parts = append(parts, fmt.Sprintf("* on the Pareto front of %s against %s, among the points that passed.", q.Cost.Name, q.Risk.Name))
+		alone := ""
+		if t.held == 1 && len(t.Rows) > 1 {
+			alone = ": one point alone, so the mark says nothing"
+		}
+		parts = append(parts, fmt.Sprintf("* on the Pareto front of %s against %s, among the points that passed%s.", q.Cost.Name, q.Risk.Name, alone))
+		if n := len(t.unjudged()); n > 0 && t.held > 0 {
+			parts = append(parts, fmt.Sprintf("Left out of it, since it is not known whether they pass: %s.", results.Plural(n, "point")))
+		}
 		if t.offside > 0 {
 			parts = append(parts, fmt.Sprintf("Left out of it, for want of one of these figures: %s that passed.", results.Plural(t.offside, "point")))
 		}
 	}
-	if t.Choice != nil && t.Choice.Point != nil {
+	if slices.ContainsFunc(t.Rows, t.recommended) {
 		parts = append(parts, "◆ recommended.")
 	}
 	if repeats < 2 {

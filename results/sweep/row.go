@@ -117,7 +117,11 @@ func (r *Row) repeats() int {
 func (r *Row) why(q *Question, pick draw) []excluded {
 	var out []excluded
 	if r.Status != results.Pass {
-		out = append(out, excluded{what: "the verdict", text: "its verdict is " + string(r.Status)})
+		text := "its verdict is " + string(r.Status)
+		if r.Status == NotMeasured {
+			text = "it was not measured"
+		}
+		out = append(out, excluded{what: "the verdict", text: text})
 	}
 	for _, c := range q.Constraints {
 		v, ok := r.value(c.Metric, pick)

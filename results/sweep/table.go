@@ -22,6 +22,7 @@ type Table struct {
 
 	result  *results.Result
 	offside int // points that passed and lack cost or risk, so that the front can't have them
+	held    int // points that the front was drawn among
 }
 
 // ErrNoSweep is the error of NewTable for a result that isn't one of a sweep.
@@ -62,32 +63,6 @@ func NewTable(r *results.Result, q Question) (*Table, error) {
 		t.Choice = t.choose()
 	}
 	return t, nil
-}
-
-// verdict is the worst of the sides, in the order in which results judges: a
-// broken invariant, invalid, fail, inconclusive.
-func (r *Row) verdict() results.Status {
-	rank := func(v results.Verdict) int {
-		switch v.Status {
-		case results.Pass:
-			return 0
-		case results.Inconclusive:
-			return 1
-		case results.Fail:
-			if slices.ContainsFunc(v.Reasons, func(r results.Reason) bool { return r.Kind == results.ReasonInvariant }) {
-				return 4
-			}
-			return 2
-		}
-		return 3
-	}
-	worst := r.sides[0].variant.Verdict
-	for _, s := range r.sides[1:] {
-		if rank(s.variant.Verdict) > rank(worst) {
-			worst = s.variant.Verdict
-		}
-	}
-	return worst.Status
 }
 
 // sort orders the rows by the variant's place in the profile, then by value: as
@@ -174,6 +149,7 @@ func (t *Table) front() {
 			t.offside++
 		}
 	}
+	t.held = len(points)
 	for _, p := range points {
 		p.row.Front = !slices.ContainsFunc(points, func(o at) bool {
 			noWorse := !worse(q.Cost, o.cost, p.cost) && !worse(q.Risk, o.risk, p.risk)

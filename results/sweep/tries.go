@@ -25,6 +25,16 @@ func (p *Plan) Again(tries Tries) []Turn {
 	return slices.DeleteFunc(p.InVain(tries), func(t Turn) bool { return len(tries[t]) >= MostTries })
 }
 
+// AtMost are the turns that are left if the machine is to blame each time, one
+// that is measured again as often as that.
+func (p *Plan) AtMost(tries Tries) []Turn {
+	var out []Turn
+	for _, t := range append(p.Missing(tries), p.Again(tries)...) {
+		out = append(out, slices.Repeat([]Turn{t}, MostTries-len(tries[t]))...)
+	}
+	return out
+}
+
 // InVain are all turns that were only measured in vain, in order.
 func (p *Plan) InVain(tries Tries) []Turn {
 	return slices.DeleteFunc(p.Turns(), func(t Turn) bool {

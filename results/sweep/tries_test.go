@@ -129,3 +129,14 @@ func TestTriesOrder(t *testing.T) {
 		t.Errorf("of nothing %d are missing, want %d", len(got), len(turns))
 	}
 }
+
+// Of three turns one has no try, one has one in vain, one is done: the first may
+// take three more, the second two.
+func TestAtMost(t *testing.T) {
+	p := &sweep.Plan{Points: make([]sweep.PlanPoint, 3), Repeats: 1}
+	of := func(point int) sweep.Turn { return sweep.Turn{Point: point, Repeat: 1} }
+	got := p.AtMost(sweep.Tries{of(1): {try(1, 'b')}, of(2): {try(2, 'p')}})
+	if want := []sweep.Turn{of(0), of(0), of(0), of(1), of(1)}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
