@@ -168,9 +168,7 @@ func (a *app) drawComparison(b io.Writer, c *compare.Comparison, o *compareOptio
 	}
 	text := results.TextOptions{}
 	if o.out == "" {
-		width, isTerminal := terminal(a.Out)
-		noColor, _ := a.lookup("NO_COLOR")
-		text = results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}
+		text = a.textOptions()
 	}
 	return c.RenderText(b, text)
 }

@@ -66,10 +66,8 @@ func (g *gating) showCalibration(c *gate.Calibration) error {
 		}
 		return g.print(string(b))
 	}
-	width, isTerminal := terminal(g.Out)
-	noColor, _ := g.lookup("NO_COLOR")
 	var b strings.Builder
-	if err := gate.RenderCalibration(&b, c, results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}); err != nil {
+	if err := gate.RenderCalibration(&b, c, g.textOptions()); err != nil {
 		return &failure{results.ExitCouldNotRun, err}
 	}
 	return g.print(b.String())

@@ -88,9 +88,7 @@ func (g *gating) showReport(rep gate.Report, encoded func(io.Writer) error) erro
 	var b strings.Builder
 	fill := encoded
 	if !g.o.json {
-		width, isTerminal := terminal(g.Out)
-		noColor, _ := g.lookup("NO_COLOR")
-		o := gate.TextOptions{TextOptions: results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}, Verbose: g.o.verbose}
+		o := gate.TextOptions{TextOptions: g.textOptions(), Verbose: g.o.verbose}
 		fill = func(w io.Writer) error { return gate.RenderText(w, rep, o) }
 	}
 	if err := fill(&b); err != nil {

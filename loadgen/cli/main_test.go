@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 	if serving || os.Getenv(asProgram) != "" {
 		os.Exit(cli.Run(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, server.Main))
 	}
+	_ = os.Unsetenv("COLUMNS") // tests look for sentences
 	// fasthttp keeps the time of the Date header for as long as the process lives.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"), goleak.Cleanup(func(code int) {
 		removeUnchanged()

@@ -21,25 +21,40 @@ func (a *app) print(text string) error {
 	return nil
 }
 
-// terminal gives the width of the terminal that w is; ok is false for a file, a
-// pipe, or a writer of a test, whose width is that of $COLUMNS, 0 without.
-func terminal(w io.Writer) (width int, ok bool) {
-	if f, isFile := w.(*os.File); isFile {
-		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
-			return int(size.Col), true
-		}
+// textOptions are those of text that goes to stdout: as wide as the terminal, or
+// as $COLUMNS says for a file or a pipe.
+func (a *app) textOptions() results.TextOptions {
+	width, isTerminal := terminal(a.Out)
+	if !isTerminal {
+		columns, _ := a.lookup("COLUMNS")
+		width = columnsOf(columns)
 	}
-	return columns(os.Getenv("COLUMNS")), false
+	noColor, _ := a.lookup("NO_COLOR")
+	return results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}
 }
 
-// columns is the width that a text of an environment variable says; 0 for none.
-func columns(text string) int {
+// terminal gives the width of the terminal that w is; ok is false for a file,
+// a pipe, or a writer of a test.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile {
+		return 0, false
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, false
+	}
+	return int(size.Col), true
+}
+
+// The widths that output is fitted to.
+const leastWidth, mostWidth = 40, 1000
+
+// columnsOf is the width that a text says; 0 is none.
+func columnsOf(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < leastWidth || n > mostWidth {
 		return 0
 	}
 	return n
 }
-
-// The widths that output is fitted to.
-const leastWidth, mostWidth = 40, 1000

@@ -109,9 +109,7 @@ func (a *app) drawn(result *results.Result, schema string, o *reportOptions) ([]
 	}
 	text := results.TextOptions{}
 	if o.out == "" {
-		width, isTerminal := terminal(a.Out)
-		noColor, _ := a.lookup("NO_COLOR")
-		text = results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}
+		text = a.textOptions()
 	}
 	err := results.RenderText(&b, report, text)
 	return b.Bytes(), err

@@ -117,10 +117,8 @@ func (a *app) show(result *results.Result, report results.Report, asJSON bool) e
 		}
 		return a.print(string(b))
 	}
-	width, isTerminal := terminal(a.Out)
-	noColor, _ := a.lookup("NO_COLOR")
 	var b strings.Builder
-	if err := results.RenderText(&b, report, results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}); err != nil {
+	if err := results.RenderText(&b, report, a.textOptions()); err != nil {
 		return &failure{results.ExitCouldNotRun, err}
 	}
 	return a.print(b.String())

@@ -133,10 +133,8 @@ func (a *app) showSweep(r *results.Result, t *sweep.Table, o *sweepOptions) erro
 		}
 		return a.print(text)
 	}
-	width, isTerminal := terminal(a.Out)
-	noColor, _ := a.lookup("NO_COLOR")
 	var b strings.Builder
-	if err := t.RenderText(&b, results.TextOptions{Width: width, Color: results.UseColor(isTerminal, noColor)}); err != nil {
+	if err := t.RenderText(&b, a.textOptions()); err != nil {
 		return &failure{results.ExitCouldNotRun, err}
 	}
 	return a.print(b.String())

@@ -63,11 +63,12 @@ func containsKey(of map[sweep.Turn]error, is func(sweep.Turn) bool) bool {
 }
 
 // general says why what went wrong isn't the points' own, so that the rest needn't
-// be tried; "" where it may be theirs. Points that failed in an earlier process,
-// too, prove nothing: they are tried last, and each is.
-func (f *failures) general() string {
+// be tried; "" where it may be theirs. measured says that some run of the sweep has
+// come to its end. Points that failed in an earlier process, too, prove nothing:
+// they are tried last, and each is.
+func (f *failures) general(measured bool) string {
 	points := f.points()
-	if f.runs == 0 && len(points) == 2 {
+	if !measured && len(points) == 2 {
 		return "the first two points failed"
 	}
 	same := map[string][]int{}
@@ -116,7 +117,7 @@ func (s *sweeping) noteFailure(t sweep.Turn, err error) error {
 	if err := s.writePlan(); err != nil {
 		return err
 	}
-	if why := s.failed.general(); why != "" {
+	if why := s.failed.general(len(s.kept) > 0); why != "" {
 		return couldNotRun(fmt.Errorf("%w\ngiven up, since %s", s.unmeasured(), why))
 	}
 	return nil

@@ -163,6 +163,24 @@ func TestSweepGivesUp(t *testing.T) {
 	}
 }
 
+// Once something was measured, two points that fail are these two.
+func TestSweepGoesOnAfterResume(t *testing.T) {
+	const values = "1,2,5,10,20"
+	order := inOrder(t, values)
+	dir := filepath.Join(t.TempDir(), "out")
+	f := &fakeEngine{t: t, before: func(call int) error {
+		if call == 2 {
+			return errors.New("no Redis")
+		}
+		return nil
+	}}
+	f.beginOf(dir, values) // measures the first, and ends
+	f.before, f.fails = nil, failsAt(order[1], order[2])
+	if o := f.sweep("--resume", dir); strings.Contains(o.err, "given up") || !slices.Contains(f.order, order[4]) {
+		t.Errorf("the last point isn't measured: %v\n%s", f.order, o.err)
+	}
+}
+
 // Without a store, or before anything began, the next run would fail as well.
 func TestSweepNoStore(t *testing.T) {
 	f := &fakeEngine{t: t, before: func(call int) error {

@@ -152,7 +152,9 @@ func (c *conn) answer(m *member, b []byte) {
 		m.unsaid--
 	}
 	c.write(b, nil)
-	_ = c.srv.rewind(c.user) // it may have been the last thing that a rewind waited for
+	if c.user.conn == c { // else the client sends again, and that answer does it
+		_ = c.srv.rewind(c.user) // it may have been the last thing that a rewind waited for
+	}
 }
 
 func (c *conn) ack(a *wire.AckView) error {

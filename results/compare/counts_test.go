@@ -95,7 +95,7 @@ func TestCountsThatWereNothing(t *testing.T) {
 	}{
 		{[]float64{0, 0, 0}, []float64{0, 0, 0}, Same, "0 %"},
 		{[]float64{0, 0, 0}, []float64{0, 0, 5}, Worse, "was 0"},
-		{[]float64{0, 1, 1}, []float64{5, 100, 1}, Worse, "was 0"},
+		{[]float64{0, 1, 1}, []float64{5, 100, 1}, Worse, "was 0 in a seed"},
 		{[]float64{2, 2, 2}, []float64{2, 2, 0}, Better, "−100 %"},
 	} {
 		of := func(x []float64) *results.Result { return numbered(t, 3, func(n int) float64 { return x[n-1] }) }

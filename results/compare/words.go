@@ -135,6 +135,8 @@ func (c Cell) change(first Cell) string {
 		return ""
 	case c.BySeed == nil && *first.Median == *c.Median:
 		return "0 %"
+	case c.Ratio == nil && *first.Median != 0:
+		return "was 0 in a seed"
 	case c.Ratio == nil:
 		return "was 0"
 	case *c.Ratio < 0:

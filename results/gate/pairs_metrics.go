@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,40 +55,46 @@ func (v *paired) count(m results.Metric, o PairOptions) (Check, bool) {
 	}
 	c.Reference, c.Candidate = results.Number(median(before)), results.Number(median(now))
 	c.ratio()
-	moved, worst := 0, 0
-	onlyWorse := true
+	var moved, toWorse []int
 	for i, x := range changes {
-		if !beyond(x, tolerance) {
-			continue
-		}
-		moved++
-		onlyWorse = onlyWorse && worse(x, m.Better)
-		if !beyond(changes[worst], tolerance) || math.Abs(x) > math.Abs(changes[worst]) {
-			worst = i
+		if beyond(x, tolerance) {
+			moved = append(moved, i)
+			if worse(x, m.Better) {
+				toWorse = append(toWorse, i)
+			}
 		}
 	}
 	change := median(changes)
 	sentence := fmt.Sprintf("%s is %s, was %s: %s in %d of %s", m.Name, results.FormatValue(m.Unit, *c.Candidate), results.FormatValue(m.Unit, *c.Reference),
-		changeText(change), moved, results.Plural(len(changes), "pair"))
+		changeText(change), len(moved), results.Plural(len(changes), "pair"))
 	switch {
-	case moved == 0:
+	case len(moved) == 0:
 		return c, true
 	case beyond(change, tolerance) && worse(change, m.Better):
 		c.Outcome, c.Text = Failed, sentence
 		return c, true
-	case beyond(change, tolerance):
+	case beyond(change, tolerance) && len(toWorse) == 0:
 		c.Text = sentence + isBetter
 		return c, true
 	}
-	// A minority, which the medians don't show: the figures are those of the worst pair.
+	// What the median doesn't show: the figures are those of the worst pair.
+	from := moved
+	if len(toWorse) > 0 {
+		from = toWorse
+	}
+	worst := slices.MaxFunc(from, func(a, b int) int { return cmp.Compare(math.Abs(changes[a]), math.Abs(changes[b])) })
 	c.Reference, c.Candidate = results.Number(before[worst]), results.Number(now[worst])
 	c.ratio()
 	c.Text = fmt.Sprintf("%s is %s, was %s: %s in pair %d; more than %s in %d of %s", m.Name, results.FormatValue(m.Unit, now[worst]), results.FormatValue(m.Unit, before[worst]),
-		changeText(changes[worst]), v.pairs[worst].candidate.Repeat, percent(tolerance), moved, results.Plural(len(changes), "pair"))
-	if 2*moved == len(changes) || moved >= 2 && onlyWorse {
+		changeText(changes[worst]), v.pairs[worst].candidate.Repeat, percent(tolerance), len(moved), results.Plural(len(changes), "pair"))
+	if len(toWorse) >= 2 || 2*len(moved) >= len(changes) {
 		c.Outcome = Undecided
-		if onlyWorse {
+		switch {
+		case m.Better == results.Neither:
+		case len(toWorse) == len(moved):
 			c.Text += ", always to the worse side"
+		case len(toWorse) > 0:
+			c.Text += fmt.Sprintf(", to the worse side in %d", len(toWorse))
 		}
 	}
 	return c, true

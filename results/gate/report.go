@@ -61,9 +61,9 @@ type Check struct {
 	Class     results.Class `json:"class"`
 	Gated     bool          `json:"gated"`
 	Outcome   Outcome       `json:"outcome"`
-	Reference *float64      `json:"reference"` // median, in the metric's unit; the worst repeat for an invariant, and for a count against a baseline
+	Reference *float64      `json:"reference"` // median, in the metric's unit; the worst repeat for an invariant and a count against a baseline, the worst pair for a count that only some moved
 	Candidate *float64      `json:"candidate"`
-	Ratio     *float64      `json:"ratio"` // candidate ÷ reference; of pairs: the geometric mean of their ratios
+	Ratio     *float64      `json:"ratio"` // candidate ÷ reference; of a timing of pairs: the geometric mean of their ratios
 	Low       *float64      `json:"low"`   // interval of the ratio
 	High      *float64      `json:"high"`
 	Tolerance *float64      `json:"tolerance"` // relative: 0.05 allows 5 % in the worse direction

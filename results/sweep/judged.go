@@ -55,13 +55,25 @@ func (s side) short() bool {
 	if len(s.runs) == 0 {
 		return true
 	}
-	other := func(r results.Reason) bool { return r.Kind != results.ReasonMissing || r.Metric != "" }
+	doubt := func(r results.Reason) bool {
+		switch r.Kind {
+		case results.ReasonThreshold, results.ReasonExpect, results.ReasonDisagree: // of the runs there are
+			return false
+		case results.ReasonMissing:
+			return r.Metric != ""
+		}
+		return true
+	}
 	reasons := s.variant.Verdict.Reasons
-	return len(reasons) > 0 && !slices.ContainsFunc(reasons, other)
+	return len(reasons) > 0 && !slices.ContainsFunc(reasons, doubt)
 }
 
-// judged tells a point of which is known whether it is good enough.
+// judged tells a point of which is known whether it is good enough: one side that
+// fails is enough.
 func (r *Row) judged() bool {
+	if slices.ContainsFunc(r.sides, func(s side) bool { return s.variant.Verdict.Status == results.Fail }) {
+		return true
+	}
 	return r.Status != results.Invalid && r.Status != NotMeasured && r.Status != Incomplete
 }
 

@@ -42,6 +42,8 @@ func judgedAs(words ...string) *results.Result {
 			crash.Verdict = invalid(health, short)
 		case "short":
 			crash.Verdict = invalid(short)
+		case "short, misses": // as results judges too few runs, of which one misses a threshold
+			crash.Verdict = invalid(short, results.Reason{Kind: results.ReasonThreshold}, results.Reason{Kind: results.ReasonDisagree})
 		case "one side":
 			crash.Verdict = invalid(short, figure)
 			drop(crash.Name)
@@ -70,7 +72,7 @@ func TestVerdictOfMissing(t *testing.T) {
 	for word, want := range map[string]results.Status{
 		"pass": results.Pass, "fail": results.Fail, "busy": results.Invalid, "figure": results.Invalid, "busy and short": results.Invalid,
 		"busy, one side": results.Invalid, "lost, one side": results.Fail, "fails, one side": sweep.Incomplete,
-		"short": sweep.Incomplete, "one side": sweep.Incomplete, "none": sweep.NotMeasured,
+		"short": sweep.Incomplete, "short, misses": sweep.Incomplete, "one side": sweep.Incomplete, "none": sweep.NotMeasured,
 	} {
 		tab := table(t, judgedAs("pass", word), ask(t, "cpu", "", ""))
 		if got := tab.Rows[1].Status; got != want {
@@ -111,6 +113,8 @@ func TestUnjudged(t *testing.T) {
 		{"one passed, one failed", []string{"pass", "fail", "busy"},
 			[]string{"recommended: every=1", "the only eligible point, of 3", "1 of 3 points could not be judged", "one point alone, so the mark says nothing."},
 			[]string{"no choice"}, 2, false, "1"},
+		{"what fails in one side is judged", []string{"pass", "fails, one side", "busy"},
+			[]string{"recommended: every=1", "1 of 3 points could not be judged (invalid: every=3)"}, []string{"no choice"}, 2, false, "1"},
 		{"one alone", []string{"busy", "busy", "pass", "busy", "busy", "none"},
 			[]string{"no choice: of 6 points only every=3 could be judged", "system_cpu_us_per_delivery is 30 µs", "how sure: not at all, there was nothing to choose from",
 				five, "among the points that passed: one point alone, so the mark says nothing.", "--set clients.ack.every=3"},
