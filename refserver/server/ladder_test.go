@@ -182,6 +182,7 @@ func (n *node) syncOverWebSocket(t *testing.T, g rung, sends, page uint64, sendO
 	if want := (sends + page - 1) / page; requests != want {
 		t.Errorf("%d syncs, want %d", requests, want)
 	}
+	p.settled()
 	sendOne(p) // the page that reached the head has made it live
 	if g.acked {
 		p.send(&wire.Frame{Ack: &wire.Ack{Ref: 1, Conversation: "g:g1", Epoch: held.Epoch, UpTo: sends + 1}})

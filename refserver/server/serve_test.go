@@ -203,6 +203,17 @@ func (p *peer) next() *wire.Frame {
 	return f
 }
 
+// settled returns once the server is through with everything that was sent to it.
+func (p *peer) settled() {
+	p.t.Helper()
+	if _, err := p.sock.Write(wire.AppendMasked(nil, ws.OpPing, nil, 1)); err != nil {
+		p.t.Fatal(err)
+	}
+	if op, payload, err := p.r.Next(); err != nil || op != ws.OpPong {
+		p.t.Fatalf("%v %q, %v; want a pong", op, payload, err)
+	}
+}
+
 func (p *peer) wantClose(code ws.StatusCode, reason string) {
 	p.t.Helper()
 	op, payload, err := p.r.Next()
