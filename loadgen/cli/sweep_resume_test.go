@@ -58,7 +58,7 @@ func TestSweepDropsProfilesConstraints(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "strict.yaml")
 	b, err := os.ReadFile("../../profiles/smoke.yaml")
 	if err != nil {
-		t.Skip("the profile smoke isn't a file here")
+		t.Fatal(err)
 	}
 	put(t, profile, string(b)+"\nchoose: cpu\nsubject_to: [requests_per_login < 5]\n")
 	dir := filepath.Join(t.TempDir(), "out")
